@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 mod ask;
+#[cfg(feature = "fleet")]
 mod fleet;
 mod look;
 mod serve;
@@ -12,11 +13,11 @@ pub use ask::{
     AskArgs, AskInput, AskMtuArgs, AskPacketArgs, AskRuntimeArgs, AskScheduleArgs, Question,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
+#[cfg(feature = "fleet")]
 pub use fleet::{
-    FleetArgs, FleetCommand, InboxArgs, PlanArgs, RunArgs, StatusArgs, WorkArgs, WorkerArgs,
+    FleetArgs, FleetCommand, InboxArgs, OddArgs, PlanArgs, RunArgs, SqlArgs, SqlFormat, StatusArgs,
+    WorkArgs, WorkerArgs,
 };
-#[cfg(feature = "sql")]
-pub use fleet::{OddArgs, SqlArgs, SqlFormat};
 pub use look::{CatArgs, FilterArgs, GrepArgs, LogsArgs, LoudAs, LsArgs, TimelineArgs};
 pub use serve::{AsOf, OpenArgs, ServeArgs, ShellArgs};
 use shared::parse_size;
@@ -47,12 +48,18 @@ pub enum Command {
     /// Ask what the captured state would do with a packet, a runtime handler, a pod or the largest packet.
     Ask(AskArgs),
     /// Analyse every bundle that arrives in a folder or bucket; one page shows what is new and who had it before.
+    #[cfg(feature = "fleet")]
     Inbox(InboxArgs),
     /// Ask the analyses of many bundles by SQL.
-    #[cfg(feature = "sql")]
+    #[cfg(feature = "fleet")]
     Sql(SqlArgs),
     /// Analyse the bundles of many nodes in shards, and find what the sick ones have in common.
+    #[cfg(feature = "fleet")]
     Fleet(FleetArgs),
+    /// Analyse many bundles, with `inbox` and `sql`: not in this build.
+    #[cfg(not(feature = "fleet"))]
+    #[command(aliases = ["inbox", "sql"], disable_help_flag = true)]
+    Fleet(NotBuilt),
     /// Answer kubectl, k9s and other clients of Kubernetes from what was captured, read-only.
     Serve(ServeArgs),
     /// Show a capture in the browser: report, objects, files, logs, search, and what a change would do.
@@ -77,6 +84,15 @@ pub enum Command {
     Template(TemplateArgs),
     /// Print the JSON schema of report.json and of `diagnose --format json`.
     Schema,
+}
+
+/// Arguments of a command that this build does not have, so that they are not what is complained of.
+#[cfg(not(feature = "fleet"))]
+#[derive(Debug, Args)]
+pub struct NotBuilt {
+    /// Whatever was typed behind the command.
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub rest: Vec<std::ffi::OsString>,
 }
 
 /// Arguments of `report`.

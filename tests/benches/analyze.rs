@@ -106,13 +106,20 @@ fn report(analyzer: &Path, bundle: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The release build of the analyzer; `cargo bench` builds with that profile but not other crates' binaries.
+/// The analyzer as a release hands it out; `cargo bench` does not build other crates' binaries.
 fn analyzer() -> anyhow::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--release", "--quiet", "--workspace", "--bins"])
+        .args([
+            "build",
+            "--profile",
+            "dist",
+            "--quiet",
+            "--workspace",
+            "--bins",
+        ])
         .current_dir(casefile_tests::bins::checkout())
         .status()?;
     ensure!(built.success(), "the analyzer does not build");
-    Ok(target().join("release/casefile-analyzer"))
+    Ok(target().join("dist/casefile-analyzer"))
 }

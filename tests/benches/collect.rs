@@ -98,18 +98,25 @@ fn collect(collector: &Path, kubeconfig: &Path, only: &str, folder: &Path) -> Co
     command
 }
 
-/// The release build of the collector, or the binary of `CASEFILE_COLLECTOR`; `cargo bench` does not build other
+/// The collector as a release hands it out, or the binary of `CASEFILE_COLLECTOR`; `cargo bench` does not build other
 /// crates' binaries.
 fn collector() -> anyhow::Result<PathBuf> {
     if let Some(given) = std::env::var_os("CASEFILE_COLLECTOR") {
         return Ok(PathBuf::from(given));
     }
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--quiet", "-p", "casefile-collector"])
+        .args([
+            "build",
+            "--profile",
+            "dist",
+            "--quiet",
+            "-p",
+            "casefile-collector",
+        ])
         .current_dir(bins::checkout())
         .status()?;
     ensure!(built.success(), "the collector does not build");
-    let path = bins::folder().join(bins::COLLECTOR);
+    let path = bins::folder().with_file_name("dist").join(bins::COLLECTOR);
     ensure!(path.exists(), "{} is missing", path.display());
     Ok(path)
 }

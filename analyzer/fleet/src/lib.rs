@@ -10,7 +10,6 @@ pub mod columns;
 pub mod commit;
 pub mod entry;
 pub mod fingerprint;
-#[cfg(feature = "sql")]
 pub mod fleet_odd;
 pub mod hook;
 pub mod inbox;
@@ -20,7 +19,6 @@ pub mod plan;
 pub mod rows;
 pub mod schema;
 pub mod shard;
-#[cfg(feature = "sql")]
 pub mod sql;
 pub mod store;
 pub mod template;

@@ -191,7 +191,7 @@ pub struct HandOver {
 
 /// Where a command has to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum RunsOn {
     /// As root on this node.
     Node(String),
     /// Wherever helm and kubectl reach the cluster.
@@ -233,7 +233,7 @@ pub struct Action {
     /// What it does and why.
     pub text: String,
     /// Where it runs.
-    pub place: Place,
+    pub place: RunsOn,
     /// Refuses to go on where the state is not the captured one.
     pub guard: Option<Guard>,
     /// Shows what would change, without changing it.
@@ -254,7 +254,7 @@ impl Action {
     /// The change itself, where a script makes it.
     pub fn script(&self) -> Option<&Script> {
         match &self.act {
-            Act::Script(script) if self.place != Place::Hands => Some(script),
+            Act::Script(script) if self.place != RunsOn::Hands => Some(script),
             _ => None,
         }
     }

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use casefile_fleet::shard::Shard;
-#[cfg(feature = "sql")]
-use clap::ValueEnum;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::{KeyArgs, RuleArgs};
 
@@ -62,7 +60,6 @@ pub struct InboxArgs {
 }
 
 /// Arguments of `sql`.
-#[cfg(feature = "sql")]
 #[derive(Debug, Args)]
 pub struct SqlArgs {
     /// Question, e.g. `SELECT cause, count(*) FROM incidents GROUP BY 1`; `schema` prints the tables.
@@ -80,7 +77,6 @@ pub struct SqlArgs {
 }
 
 /// A format of `sql`.
-#[cfg(feature = "sql")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SqlFormat {
     /// For a person.
@@ -109,7 +105,6 @@ pub enum FleetCommand {
     /// Say what is there of an output, and what is missing.
     Status(StatusArgs),
     /// Find settings that go with a cause, and messages that no rule knows.
-    #[cfg(feature = "sql")]
     Odd(OddArgs),
     /// Analyse what standard input names, for `inbox` and `run`.
     #[command(hide = true)]
@@ -171,7 +166,6 @@ pub struct StatusArgs {
 }
 
 /// Arguments of `fleet odd`.
-#[cfg(feature = "sql")]
 #[derive(Debug, Args)]
 pub struct OddArgs {
     /// Output of `fleet run`, folder of an inbox, or bundles, which are then analysed first.

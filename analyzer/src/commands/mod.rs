@@ -5,7 +5,9 @@ mod ask;
 mod context;
 mod convert;
 mod entries;
+#[cfg(feature = "fleet")]
 mod fleet;
+#[cfg(feature = "fleet")]
 mod inbox;
 mod input;
 mod look;
@@ -62,10 +64,17 @@ pub fn run(
         Command::Fix(args) => analysis::fix(&args, out, errors),
         Command::Diff(args) => analysis::diff(&args, out, errors),
         Command::Ask(args) => ask::run(&args, out, errors),
+        #[cfg(feature = "fleet")]
         Command::Inbox(args) => inbox::run(&args, out, errors),
-        #[cfg(feature = "sql")]
+        #[cfg(feature = "fleet")]
         Command::Sql(args) => fleet::sql(&args, out, errors),
+        #[cfg(feature = "fleet")]
         Command::Fleet(args) => fleet::run(&args, out, errors),
+        #[cfg(not(feature = "fleet"))]
+        Command::Fleet(_) => anyhow::bail!(
+            "`fleet`, `inbox` and `sql` are not in this build: an SQL engine is most of the time of a build. \
+             A release has them, and so has `cargo build --release -p casefile-analyzer --features fleet`"
+        ),
         Command::Serve(args) => serve::serve(&args, out, errors),
         Command::Open(args) => serve::open(&args, out, errors),
         Command::Shell(args) => serve::shell(&args, errors),

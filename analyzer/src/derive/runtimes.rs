@@ -9,7 +9,7 @@ use super::containerd::programs::{self, Programs, Whose};
 use super::containerd::{Resolved as Node, resolve_node, tree};
 use super::{Deriver, Known};
 use crate::containerd::instances::InstanceKind;
-use crate::containerd::{Answer, Captured, CapturedTree, KubeletUse, MapTree, Place as Line};
+use crate::containerd::{Answer, CapturedPath, CapturedTree, FileLine, KubeletUse, MapTree};
 use crate::facts::kube::{Node as KubeNode, RuntimeClass};
 use crate::facts::node::Process;
 use crate::facts::runtime::HandlerCheck;
@@ -91,9 +91,9 @@ fn docker(known: &Known<'_>, node: &str, tree: &MapTree) -> Option<Runtime> {
         .map(|one| one.data.cmdline.as_slice())
         .zip(evidence.as_ref());
     let cgroup_v2 = match tree.read("/sys/fs/cgroup/cgroup.controllers") {
-        Captured::Content { .. } => Some(true),
-        Captured::Absent => Some(false),
-        Captured::NotCaptured => None,
+        CapturedPath::Content { .. } => Some(true),
+        CapturedPath::Absent => Some(false),
+        CapturedPath::NotCaptured => None,
     };
     let resolved = docker::resolve(docker::Docker {
         tree,
@@ -172,7 +172,7 @@ impl Runtime {
         &self,
         known: &Known<'_>,
         data: T,
-        line: Option<&Line>,
+        line: Option<&FileLine>,
     ) -> AnyFact {
         let (place, text) = match line {
             Some(line) => super::containerd::of_place(known, line),
@@ -256,7 +256,7 @@ fn specifications(
     folders.extend(CDI_DIRS.map(str::to_owned));
     let mut specs = cdi::read(tree, &folders);
     cdi::check_hooks(&mut specs, &|program| programs.known(program));
-    let place = |at: &cdi::At| Line {
+    let place = |at: &cdi::At| FileLine {
         host_path: at.host_path.clone(),
         bundle_path: at.bundle_path.clone(),
         line: at.line,
@@ -282,7 +282,7 @@ fn specifications(
     devices.chain(faults).collect()
 }
 
-fn at_line<T: crate::facts::FactType>(known: &Known<'_>, data: T, line: &Line) -> AnyFact {
+fn at_line<T: crate::facts::FactType>(known: &Known<'_>, data: T, line: &FileLine) -> AnyFact {
     let (place, text) = super::containerd::of_place(known, line);
     Fact {
         data,

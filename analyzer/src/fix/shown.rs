@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::proofs::{self, Fix};
 use super::replay::{Claim, Proof, Replay, Shown};
 use crate::change::shell::{Dialect, Script, quoted};
-use crate::change::{Act, Action, Back, Place};
+use crate::change::{Act, Action, Back, RunsOn};
 use crate::diagnose::{AnalyzeError, Analyzer, Proposal, Standing};
 use crate::join::Unit;
 use crate::model::Analysis;
@@ -134,10 +134,10 @@ fn action(action: &Action) -> FixAction {
     FixAction {
         text: action.text.clone(),
         node: match &action.place {
-            Place::Node(node) => Some(node.clone()),
-            Place::Cluster | Place::Hands => None,
+            RunsOn::Node(node) => Some(node.clone()),
+            RunsOn::Cluster | RunsOn::Hands => None,
         },
-        by_hand: action.place == Place::Hands,
+        by_hand: action.place == RunsOn::Hands,
         check: action
             .guard
             .as_ref()

@@ -6,7 +6,7 @@ use super::{Document, Parsed, Parser, Read};
 use crate::facts::ipvs::VirtualServiceFact;
 use crate::facts::{AnyFact, Fact};
 use crate::firewall::ipvs::{At, Server, VirtualService, VirtualServices};
-use crate::firewall::question::Captured;
+use crate::firewall::question::CapturedText;
 use crate::model::Problem;
 
 /// Reads each virtual service with its real servers.
@@ -20,7 +20,7 @@ pub(super) static PARSER: Parser = Parser {
 const MOST_SERVERS: usize = 64;
 
 fn parse(document: &Document<'_>) -> Parsed {
-    let all = VirtualServices::parse(Captured {
+    let all = VirtualServices::parse(CapturedText {
         path: document.path,
         text: document.text,
     });

@@ -39,7 +39,7 @@ use crate::options::Options;
 use crate::out::OutError;
 use crate::outcome::Outcome;
 use api::{Api, ApiError, Patience};
-use credentials::{CredentialError, Place};
+use credentials::{CredentialError, Origin};
 
 /// All credentials together are tried for no longer than this.
 const SEARCH: Duration = Duration::from_secs(25);
@@ -223,7 +223,7 @@ impl ClusterHandle {
     }
 
     /// The places to try. Where no file is named, kubelets that run here say which one is theirs.
-    async fn places(&self) -> Vec<Place> {
+    async fn places(&self) -> Vec<Origin> {
         let mut places = credentials::places(self.options.kubeconfig.as_deref());
         if self.options.kubeconfig.is_none() {
             let kubelets = self.host.on_thread(credentials::of_kubelets).await;
@@ -233,11 +233,11 @@ impl ClusterHandle {
     }
 
     /// Where a place's file lies; no reason where a file is just not there.
-    async fn file_of(&self, place: &Place) -> Result<Option<PathBuf>, Option<String>> {
+    async fn file_of(&self, place: &Origin) -> Result<Option<PathBuf>, Option<String>> {
         match place {
-            Place::Named(path) => Ok(Some(path.clone())),
-            Place::Environment | Place::InCluster => Ok(None),
-            Place::Found(path) => {
+            Origin::Named(path) => Ok(Some(path.clone())),
+            Origin::Environment | Origin::InCluster => Ok(None),
+            Origin::Found(path) => {
                 let path = path.clone();
                 let opened = self
                     .host
@@ -255,7 +255,7 @@ impl ClusterHandle {
 
     async fn try_one(
         &self,
-        place: &Place,
+        place: &Origin,
         file: Option<PathBuf>,
         dead: &mut BTreeSet<String>,
     ) -> Result<(Api, String, Option<String>), String> {

@@ -17,7 +17,7 @@ const MOST: u64 = 25 << 20;
 pub(crate) fn packed(test: &str) -> Option<PathBuf> {
     let profile = bins::folder();
     let target = profile.parent()?;
-    let path = target.join("x86_64-unknown-linux-gnu/release/casefile-collector");
+    let path = target.join("x86_64-unknown-linux-gnu/dist/casefile-collector");
     if !path.exists() {
         skip(test, "collector/package has not built the static binary");
         return None;

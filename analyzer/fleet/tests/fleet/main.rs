@@ -6,11 +6,9 @@
 )]
 
 mod desk;
-#[cfg(feature = "sql")]
 mod questions;
 mod shards;
 mod tables;
-#[cfg(feature = "sql")]
 mod together;
 
 use std::path::Path;

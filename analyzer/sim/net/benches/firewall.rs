@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use casefile_sim_net::packet::{Interface, Packet};
-use casefile_sim_net::question::{Captured, Captures, Firewall, pod_to_tcp};
+use casefile_sim_net::question::{CapturedText, Captures, Firewall, pod_to_tcp};
 
 fn main() {
     let lines: usize = std::env::var("FW_LINES")
@@ -93,11 +93,11 @@ fn measure(name: &str, saved: Option<&str>, nft: Option<&str>, packet: &Packet) 
         .sum::<usize>();
     let start = Instant::now();
     let captures = Captures {
-        iptables: saved.map(|text| Captured {
+        iptables: saved.map(|text| CapturedText {
             path: "iptables-save",
             text,
         }),
-        nft: nft.map(|text| Captured { path: "nft", text }),
+        nft: nft.map(|text| CapturedText { path: "nft", text }),
         ..Captures::default()
     };
     let firewall = Firewall::from_captures(&captures);

@@ -5,13 +5,13 @@
 use std::io::Read;
 
 use casefile_sim_net::log_line::parse_log_line;
-use casefile_sim_net::question::{Captured, Captures, Firewall, pod_to_dns};
+use casefile_sim_net::question::{CapturedText, Captures, Firewall, pod_to_dns};
 
 fn main() -> std::io::Result<()> {
     let mut bytes = Vec::new();
     std::io::stdin().take(1 << 20).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let one = Some(Captured {
+    let one = Some(CapturedText {
         path: "input",
         text: &text,
     });

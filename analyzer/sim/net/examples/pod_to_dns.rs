@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::io::{Read, Write};
 
-use casefile_sim_net::question::{Captured, Captures, Firewall, pod_to_dns};
+use casefile_sim_net::question::{CapturedText, Captures, Firewall, pod_to_dns};
 
 /// A node where ufw was enabled with its defaults: what is routed falls through to the policy.
 const LOCKED_DOWN: &str = "\
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     } else {
         text.push_str(LOCKED_DOWN);
     }
-    let iptables = Some(Captured {
+    let iptables = Some(CapturedText {
         path: "iptables-save",
         text: &text,
     });

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::question::Captured;
+use crate::question::CapturedText;
 
 /// A queue, or several of which the kernel takes one by the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct Listeners(BTreeSet<u16>);
 
 impl Listeners {
     /// Reads `/proc/net/netfilter/nfnetlink_queue`: a line for each queue that a program has bound.
-    pub fn parse(captured: Captured<'_>) -> Listeners {
+    pub fn parse(captured: CapturedText<'_>) -> Listeners {
         let number = |line: &str| line.split_ascii_whitespace().next()?.parse().ok();
         Listeners(captured.text.lines().filter_map(number).collect())
     }
@@ -92,7 +92,7 @@ mod tests {
         let text = format!(
             "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\n{rule}COMMIT\n"
         );
-        let captured = |path, text| Captured { path, text };
+        let captured = |path, text| CapturedText { path, text };
         let nft = rule.starts_with("table").then(|| captured("nft", rule));
         let captures = Captures {
             iptables: nft.is_none().then(|| captured("iptables-save", &text)),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::packet::{Packet, Protocol};
-use crate::question::Captured;
+use crate::question::CapturedText;
 
 /// A socket that listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Found {
 
 impl Listening {
     /// Reads `ss -lntu`, with or without the processes; `None` where the text is something else.
-    pub fn parse(captured: Captured<'_>) -> Option<Listening> {
+    pub fn parse(captured: CapturedText<'_>) -> Option<Listening> {
         let mut lines = captured.text.lines();
         lines.find(|line| line.contains("Local Address"))?;
         Some(Listening(lines.filter_map(socket).collect()))
@@ -95,7 +95,7 @@ tcp   LISTEN 0      128    [2001:db8::7]:443  [::]:*\n";
     #[test]
     fn sockets_are_found_by_address_and_port() {
         let path = "ss-listening";
-        let all = Listening::parse(Captured { path, text: SS }).expect("ss");
+        let all = Listening::parse(CapturedText { path, text: SS }).expect("ss");
         let find = |proto, address: &str, port| all.find(proto, address.parse().ok(), port);
         assert_eq!(find(Protocol::UDP, "127.0.0.53", 53), Found::Own);
         assert_eq!(find(Protocol::UDP, "10.0.0.1", 53), Found::Nothing);
@@ -104,7 +104,7 @@ tcp   LISTEN 0      128    [2001:db8::7]:443  [::]:*\n";
         assert_eq!(find(Protocol::TCP, "10.0.0.1", 22), Found::Wildcard);
         assert_eq!(find(Protocol::TCP, "2001:db8::7", 443), Found::Own);
         let text = "ss: command not found\n";
-        assert_eq!(Listening::parse(Captured { path, text }), None);
+        assert_eq!(Listening::parse(CapturedText { path, text }), None);
     }
 
     /// The verdict of a rule that accepts, in a chain that drops, for a first packet of UDP to this port.
@@ -118,7 +118,7 @@ tcp   LISTEN 0      128    [2001:db8::7]:443  [::]:*\n";
                 "*mangle\n:PREROUTING DROP [0:0]\n{rule} -j ACCEPT\nCOMMIT\n*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
             ),
         };
-        let captured = |path, text| Some(Captured { path, text });
+        let captured = |path, text| Some(CapturedText { path, text });
         let captures = Captures {
             iptables: captured("iptables-save", &text).filter(|_| !nft),
             nft: captured("nft", &text).filter(|_| nft),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// Where runtimes look; the last is another name of the second, which is emptied at a boot, so that no specification outlives the cards that it names.
 const FOLDERS: [&str; 3] = ["/etc/cdi", "/var/run/cdi", "/run/cdi"];
@@ -68,7 +68,7 @@ fn told(node: &str) -> Applied {
         title: format!("Generate the CDI specification of the cards of {node}"),
         actions: vec![Action {
             text: format!("Have nvidia-ctk describe the node's cards in {path}."),
-            place: Place::Node(node.to_owned()),
+            place: RunsOn::Node(node.to_owned()),
             guard: Some(Guard {
                 test: Test::All(missing.to_vec()),
                 says: format!("neither {} nor {} holds a {NAME}", FOLDERS[0], FOLDERS[1]),

@@ -9,7 +9,7 @@ use super::object::Named;
 use super::to_yaml;
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Refused, RunsOn};
 
 /// A configmap, and what one of its keys shall hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -121,7 +121,7 @@ impl ConfigMap {
             }],
             actions: vec![Action {
                 text: format!("Change key {} of {named}.", self.key),
-                place: Place::Cluster,
+                place: RunsOn::Cluster,
                 guard: version.map(|version| Guard {
                     test: Test::Prints(
                         named.field("{.metadata.resourceVersion}").into(),

@@ -9,7 +9,7 @@ use super::restart::{restart, restarted_back};
 use super::{entry, merge, yaml};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Reader, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Kind, Refused, RunsOn};
 
 const FILE: &str = "/etc/docker/daemon.json";
 const UNIT: &str = "docker.service";
@@ -78,7 +78,7 @@ fn told(node: String, path: String, edit: Edit, lives: bool) -> Applied {
         files: edit.files,
         actions: vec![Action {
             text: format!("Write {FILE} and restart Docker."),
-            place: Place::Node(node),
+            place: RunsOn::Node(node),
             guard: Some(edit.guard),
             dry_run,
             backup: vec![FILE.into()],

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::node_file::check_path;
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// A path, and whose it shall be. What lies in a folder stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -86,7 +86,7 @@ impl FileOwner {
                 text: format!(
                     "Change owner and mode of {path} itself; what lies in it stays as it is."
                 ),
-                place: Place::Node(node.to_owned()),
+                place: RunsOn::Node(node.to_owned()),
                 guard: Some(Guard {
                     test: Test::AnyThere(vec![Word::text(path)]),
                     says: format!("{path} is there"),

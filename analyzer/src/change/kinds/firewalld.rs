@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Line, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 use crate::firewall::packet::Interface;
 
 /// The zone whose chains end in an accept; of any other only what its captured chains say is known.
@@ -167,7 +167,7 @@ impl Firewalld {
                 text: format!(
                     "Put {names} into firewalld's zone {zone}, now and for the next start. Nothing is reloaded."
                 ),
-                place: Place::Node(node.to_owned()),
+                place: RunsOn::Node(node.to_owned()),
                 guard: Some(self.guard()),
                 dry_run: run(Program::FirewallCmd).word("--get-active-zones").into(),
                 backup: vec![self.file()],

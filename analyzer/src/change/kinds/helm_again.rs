@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::helm_values::{check_names, is_at, release};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Script, Test, Word};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// A release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,7 +60,7 @@ impl HelmAgain {
             text: format!(
                 "Apply revision {revision} of the release once more, so that its objects are what its values say."
             ),
-            place: Place::Cluster,
+            place: RunsOn::Cluster,
             guard: Some(Guard {
                 test: Test::Succeeds(is_at(namespace, name, revision)),
                 says: format!(

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::helm_values::{check_names, is_at, release};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Script, Test, Word};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// A release, and the revision whose values and templates it shall have again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,7 +81,7 @@ impl HelmRollback {
                 text: format!(
                     "Roll the release back from revision {newest} to revision {revision}."
                 ),
-                place: Place::Cluster,
+                place: RunsOn::Cluster,
                 guard: Some(Guard {
                     test: Test::Succeeds(is_at(namespace, name, newest)),
                     says: format!(

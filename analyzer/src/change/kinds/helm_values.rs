@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{merge, to_yaml, toolkit_writes, yaml};
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Line, Pipe, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Refused, RunsOn};
 
 /// Values to merge, and the release that they are for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -138,7 +138,7 @@ impl HelmValues {
         let is_at = |revision: u64| is_at(&self.namespace, &self.release, revision);
         Action {
             text: "Upgrade the release with the changed values, at the installed chart version. Where the site has no chart repository, name the chart's file with CHART=FILE.".into(),
-            place: Place::Cluster,
+            place: RunsOn::Cluster,
             guard: revision.map(|revision| Guard {
                 test: Test::Succeeds(is_at(revision)),
                 says: format!("release {}/{} is still at revision {revision}, or was rolled back to it", self.namespace, self.release),

@@ -9,7 +9,7 @@ use super::toml_text::{merge_toml, remove_toml};
 use super::{entry, restart};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Reader, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Refused, RunsOn};
 
 /// A file and what it shall hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -200,7 +200,7 @@ impl HostFile {
         };
         let action = Action {
             text: format!("Write {}.", self.path),
-            place: Place::Node(self.node.clone()),
+            place: RunsOn::Node(self.node.clone()),
             guard: Some(edit.guard),
             dry_run: edit.dry_run,
             backup: vec![self.path.clone()],
@@ -220,7 +220,7 @@ impl HostFile {
         state.set(captured, String::new());
         Action {
             text: format!("Remove {}.", self.path),
-            place: Place::Node(self.node.clone()),
+            place: RunsOn::Node(self.node.clone()),
             guard: first.map(|text| Guard {
                 test: Test::Sha256(file.clone(), casefile_bundle::sha256_hex(text.as_bytes())),
                 says: format!("{} is as it was when the bundle was collected", self.path),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Line, Program, Script, Test, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// A node, and what goes from its image store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -107,7 +107,7 @@ fn unused(node: &str) -> Applied {
 fn step(node: &str, text: String, act: Script, back: Back) -> Action {
     Action {
         text,
-        place: Place::Node(node.to_owned()),
+        place: RunsOn::Node(node.to_owned()),
         guard: None,
         dry_run: crictl("images").into(),
         backup: Vec::new(),

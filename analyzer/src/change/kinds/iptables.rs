@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::iptables_rule::Rule;
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Change, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Change, Guard, Kind, Refused, RunsOn};
 use crate::firewall::packet::Interface;
 
 /// The programs of one backend.
@@ -136,7 +136,7 @@ fn told(node: &str, backend: Backend, rules: &[Rule], path: String, before: &str
         changed: vec![path],
         actions: vec![Action {
             text: "Change the running rules.".into(),
-            place: Place::Node(node.to_owned()),
+            place: RunsOn::Node(node.to_owned()),
             guard: Some(Guard {
                 test: Test::All(tests),
                 says: says.join(", and "),

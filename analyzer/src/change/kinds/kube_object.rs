@@ -9,7 +9,7 @@ use super::object::Named;
 use super::{edit_list, merge, yaml};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Refused, RunsOn};
 
 /// A manifest: the whole object where it is new, else the fields to merge into it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -90,7 +90,7 @@ impl KubeObject {
             }],
             actions: vec![Action {
                 text: format!("{verb} {named}."),
-                place: Place::Cluster,
+                place: RunsOn::Cluster,
                 guard: Some(guard(named, before)),
                 dry_run,
                 backup: Vec::new(),
@@ -219,7 +219,7 @@ fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
         changed: vec![named.entry()],
         actions: vec![Action {
             text: format!("Delete {named}."),
-            place: Place::Cluster,
+            place: RunsOn::Cluster,
             guard: Some(guard(named, Some(&object))),
             dry_run: delete("--dry-run=server").into(),
             backup: Vec::new(),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::object::Named;
 use crate::change::captured::Captured;
 use crate::change::shell::{Script, Test, Word};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// An object, and a key of its metadata that it shall have or lose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -106,7 +106,7 @@ impl MetaKey {
             changed: vec![named.entry()],
             actions: vec![Action {
                 text: format!("Change the {what} {key} of {named}."),
-                place: Place::Cluster,
+                place: RunsOn::Cluster,
                 guard: Some(Guard {
                     test: Test::Prints(named.field(&path).into(), Word::text(before.unwrap_or(""))),
                     says: before.map_or_else(

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Line, Pipe, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// A device, and a feature of it that is switched off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,7 +78,7 @@ impl LinkFeature {
             title: format!("Switch {feature} of {link} on {node} off"),
             actions: vec![Action {
                 text: format!("Switch {feature} of {link} off."),
-                place: Place::Node(node.to_owned()),
+                place: RunsOn::Node(node.to_owned()),
                 guard: Some(Guard {
                     test: Test::Succeeds(self.is("on")),
                     says: format!("{feature} of {link} is on, and can be changed"),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::captured::Captured;
 use crate::change::shell::Script;
-use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused, looks, risk};
+use crate::change::{Act, Action, Applied, Back, Kind, Refused, RunsOn, looks, risk};
 
 /// What a person has to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,7 +36,7 @@ impl Manual {
             title: self.step.trim_end_matches('.').to_owned(),
             actions: vec![Action {
                 text: self.step.clone(),
-                place: Place::Hands,
+                place: RunsOn::Hands,
                 guard: None,
                 dry_run: Script::default(),
                 backup: Vec::new(),

@@ -1,8 +1,8 @@
 //! The policy of a chain of nftables: what becomes of a packet that no rule of the chain decides.
 
-use super::nft_text::Place as Rule;
+use super::nft_text::Rule;
 use crate::change::shell::{Command, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Place};
+use crate::change::{Act, Action, Applied, Back, Guard, RunsOn};
 
 /// As the line that declares a chain has it.
 pub(super) const DROP: &str = "policy drop";
@@ -61,7 +61,7 @@ pub(super) fn told(node: &str, place: &Rule, path: String) -> Applied {
         changed: vec![path],
         actions: vec![Action {
             text: format!("Set the policy of chain {chain} in {family} {table} to accept."),
-            place: Place::Node(node.to_owned()),
+            place: RunsOn::Node(node.to_owned()),
             guard: Some(Guard {
                 test: Test::Prints(listed().pipe(drops), Word::text("1")),
                 says: format!("the policy of chain {chain} in {family} {table} is drop"),

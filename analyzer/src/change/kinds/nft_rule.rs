@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::nft_policy;
-use super::nft_text::{Found, Place as Rule, find, is_plain, pattern};
+use super::nft_text::{Found, Rule, find, is_plain, pattern};
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Line, Pipe, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 use crate::firewall::packet::Interface;
 
 /// A rule as `nft list ruleset` prints it.
@@ -169,7 +169,7 @@ impl Step<'_> {
             changed: vec![path],
             actions: vec![Action {
                 text: format!("Delete the rule '{rule}' of chain {chain}, by the handle that it has on the node."),
-                place: Place::Node(node.to_owned()),
+                place: RunsOn::Node(node.to_owned()),
                 guard: Some(Guard {
                     test: Test::Prints(self.lines("-c"), Word::text("1")),
                     says: format!("the chain {chain} of {family} {table} holds the rule '{rule}' once"),

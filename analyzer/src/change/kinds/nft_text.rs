@@ -2,7 +2,7 @@
 
 /// Which rule is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Rule {
     pub(super) family: String,
     pub(super) table: String,
     pub(super) chain: String,
@@ -31,7 +31,7 @@ pub(super) fn is_plain(rule: &str) -> bool {
 }
 
 /// The one line of the chain that is the rule.
-pub(super) fn find(text: &str, place: &Place) -> Result<Found, String> {
+pub(super) fn find(text: &str, place: &Rule) -> Result<Found, String> {
     let rules = rules(text, place)?;
     let wanted = stateless(&place.rule);
     let own: Vec<usize> = (0..rules.len())
@@ -53,7 +53,7 @@ pub(super) fn find(text: &str, place: &Place) -> Result<Found, String> {
 }
 
 /// The rules of a chain with their lines. What declares a chain (`type filter hook ...;`, `comment ...`) is none.
-fn rules<'t>(text: &'t str, place: &Place) -> Result<Vec<(usize, &'t str)>, String> {
+fn rules<'t>(text: &'t str, place: &Rule) -> Result<Vec<(usize, &'t str)>, String> {
     let (table, chain) = (
         format!("table {} {} {{", place.family, place.table),
         format!("chain {} {{", place.chain),
@@ -127,7 +127,7 @@ mod tests {
     const TEXT: &str = "table ip own {\n\tchain forward {\n\t\tdrop\n\t}\n}\ntable inet own {\n\tset a {\n\t\ttype ipv4_addr\n\t}\n\tchain forward {\n\t\ttype filter hook forward priority filter; policy accept;\n\t\tct state established accept\n\t\tiifname \"cni0\" counter packets 5 bytes 300 drop\n\t\toifname \"cni0\" accept\n\t}\n\tchain other {\n\t\tdrop\n\t}\n}\n";
 
     fn of(chain: &str, rule: &str) -> Result<Found, String> {
-        let place = Place {
+        let place = Rule {
             family: "inet".into(),
             table: "own".into(),
             chain: chain.into(),

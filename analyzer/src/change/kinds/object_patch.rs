@@ -6,7 +6,7 @@ use super::kube_object::{put_back, same};
 use super::object::Named;
 use crate::change::captured::Captured;
 use crate::change::shell::{Script, Word};
-use crate::change::{Act, Action, Applied, Back, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Refused, RunsOn};
 
 /// An object and the fields that it gets.
 pub(super) struct ObjectPatch {
@@ -40,7 +40,7 @@ impl ObjectPatch {
         let uid = object["metadata"]["uid"].as_str();
         let action = Action {
             text: format!("{}.", self.title),
-            place: Place::Cluster,
+            place: RunsOn::Cluster,
             guard: Some(same(named, uid)),
             dry_run: named.differs(patch()),
             backup: Vec::new(),

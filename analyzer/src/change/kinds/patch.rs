@@ -15,7 +15,7 @@ const AT_MOST: usize = 40;
 type Part = (Range<usize>, Range<usize>);
 
 /// Lines of the captured text that change together.
-struct Place {
+struct RunsOn {
     /// The lines that are taken along, those that change included.
     lines: Range<usize>,
     /// Lines that go, and lines of the new text that come in their place.
@@ -37,7 +37,7 @@ pub(super) fn patch(
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::from_slices(&old, &new);
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<RunsOn> = Vec::new();
     for op in diff.ops() {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
@@ -60,7 +60,7 @@ pub(super) fn patch(
                 last.lines.end = goes.end;
                 last.parts.push((goes, comes));
             }
-            _ => places.push(Place {
+            _ => places.push(RunsOn {
                 lines: goes.clone(),
                 parts: vec![(goes, comes)],
             }),
@@ -125,7 +125,7 @@ fn is_unique(old: &[&str], range: std::ops::Range<usize>) -> bool {
             == 1
 }
 
-fn hunk(text: &mut String, place: &Place, old: &[&str], new: &[&str], shift: &mut i64) {
+fn hunk(text: &mut String, place: &RunsOn, old: &[&str], new: &[&str], shift: &mut i64) {
     let sum = |of: &dyn Fn(&Part) -> usize| place.parts.iter().map(of).sum::<usize>();
     let had = place.lines.len();
     let gets = had - sum(&|(goes, _)| goes.len()) + sum(&|(_, comes)| comes.len());

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::workload::pod_of;
 use crate::change::captured::Captured;
 use crate::change::shell::{Script, Test, Word};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// Controllers that make another pod for one that is gone; a Job does not for each that ended.
 const MAKERS: [&str; 4] = [
@@ -44,7 +44,7 @@ impl Kind for PodRestart {
         let delete = || named.kubectl(&["delete"]);
         let action = Action {
             text: format!("Delete {named}; {maker} makes a new one."),
-            place: Place::Cluster,
+            place: RunsOn::Cluster,
             guard: Some(Guard {
                 test: Test::Prints(named.field("{.metadata.uid}").into(), Word::text(uid)),
                 says: format!("{named} is still the pod that was captured"),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Line, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// A unit of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -106,7 +106,7 @@ impl Restart {
         let rests = run(Program::Printf).words(&["%s\\n", "it does not run"]);
         Action {
             text: format!("Restart {unit}, so that it reads its files again."),
-            place: Place::Node(self.node.clone()),
+            place: RunsOn::Node(self.node.clone()),
             guard: Some(guard),
             dry_run: Line::Either(status.into(), rests.into()).into(),
             backup: Vec::new(),

@@ -7,7 +7,7 @@ use super::entry;
 use super::node_file::{check_path, edit};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Pipe, Program, Script, Test, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 const IN_USE: &str = "/proc/swaps";
 const AT_BOOT: &str = "/etc/fstab";
@@ -100,7 +100,7 @@ fn at_boot(state: &mut Captured, node: &str, applied: &mut Applied) -> Result<()
     applied.files = parts.files;
     applied.actions.push(Action {
         text: format!("Make comments of the lines of {AT_BOOT} that take swap into use."),
-        place: Place::Node(node.to_owned()),
+        place: RunsOn::Node(node.to_owned()),
         guard: Some(parts.guard),
         dry_run: parts.dry_run,
         backup: vec![AT_BOOT.to_owned()],
@@ -127,7 +127,7 @@ fn off(node: &str, device: &str) -> Action {
     let there = Line::Say("it is in use");
     Action {
         text: format!("Take the swap {device} out of use."),
-        place: Place::Node(node.to_owned()),
+        place: RunsOn::Node(node.to_owned()),
         guard: Some(Guard {
             test: Test::Succeeds(in_use()),
             says: format!("the swap {device} is in use"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::entry;
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, New, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Refused, RunsOn};
 
 /// Where settings that belong to nobody else are kept, one a file.
 const FOLDER: &str = "/etc/sysctl.d";
@@ -100,7 +100,7 @@ impl Sysctl {
             }],
             actions: vec![Action {
                 text: format!("Set {name} now and for the next boot{after}."),
-                place: Place::Node(self.node.clone()),
+                place: RunsOn::Node(self.node.clone()),
                 guard: Some(Guard {
                     test: Test::Prints(run(Program::Cat).text(proc).into(), Word::text(before)),
                     says: format!("{name} is still {before}"),

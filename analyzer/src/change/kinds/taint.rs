@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::object::Named;
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Pipe, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
 
 /// A node, and a taint that it shall have or lose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -107,7 +107,7 @@ impl Taint {
             changed: vec![named.entry()],
             actions: vec![Action {
                 text: format!("Change the taints of node {}.", self.node),
-                place: Place::Cluster,
+                place: RunsOn::Cluster,
                 guard: Some(Guard {
                     test: if before.is_some() {
                         Test::Succeeds(has())

@@ -8,7 +8,7 @@ use super::entry;
 use super::ufw_rule::RouteRule;
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Change, Guard, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Change, Guard, Kind, Refused, RunsOn};
 use crate::firewall::packet::Interface;
 
 const USER_RULES: &str = "/etc/ufw/user.rules";
@@ -114,7 +114,7 @@ impl UfwRoute {
             changed,
             actions: vec![Action {
                 text: "Allow the routed traffic.".into(),
-                place: Place::Node(self.node.clone()),
+                place: RunsOn::Node(self.node.clone()),
                 guard,
                 dry_run: each(&|rule| {
                     words(run(Program::Ufw).words(&["--dry-run", "route"]), rule)

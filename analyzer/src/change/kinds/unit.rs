@@ -7,7 +7,7 @@ use super::node_file::{self, Edit};
 use super::{copies, entry};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Kind, Refused, RunsOn};
 
 /// Where unit files lie, the first wins.
 const FOLDERS: [&str; 4] = [
@@ -189,7 +189,7 @@ impl Unit {
         let shown = run(Program::Printf).words(&["%s\\n", "it does not run"]);
         Action {
             text: format!("Start {}, which does not run.", self.unit),
-            place: Place::Node(node.to_owned()),
+            place: RunsOn::Node(node.to_owned()),
             guard: None,
             dry_run: Line::Either(status().into(), shown.into()).into(),
             backup: Vec::new(),
@@ -222,7 +222,7 @@ impl Unit {
             files: edit.files,
             actions: vec![Action {
                 text: format!("Write {path} and let systemd read its units again."),
-                place: Place::Node(node.to_owned()),
+                place: RunsOn::Node(node.to_owned()),
                 guard: Some(edit.guard),
                 dry_run,
                 backup: vec![path.to_owned()],

@@ -7,7 +7,7 @@ use super::to_yaml;
 use super::workload::Owner;
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Dialect, Line, Pipe, Program, Script, Test, Word, run};
-use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Refused, RunsOn};
 
 /// Kinds whose controller replaces pods when the template changes.
 const ROLLING: [&str; 3] = ["Deployment", "DaemonSet", "StatefulSet"];
@@ -103,7 +103,7 @@ fn rolled(owner: &Owner, file: &str, pods: &[String]) -> Action {
     );
     Action {
         text: format!("Change the template of {named}."),
-        place: Place::Cluster,
+        place: RunsOn::Cluster,
         guard: guard(owner),
         dry_run: named.differs(patch()),
         backup: Vec::new(),
@@ -192,7 +192,7 @@ fn job(owner: &Owner, file: &str, pods: &[String]) -> Action {
         text: format!(
             "Recreate {named} with the changed template: the template of a Job cannot be changed in place."
         ),
-        place: Place::Cluster,
+        place: RunsOn::Cluster,
         guard: guard(owner),
         dry_run: dry_run.into(),
         backup: Vec::new(),
@@ -226,7 +226,7 @@ fn by_hand(owner: &Owner, file: &str, pods: &[String]) -> Action {
             "Put the fields of {file} into the pod template of {}, where that kind keeps it.",
             owner.named
         ),
-        place: Place::Hands,
+        place: RunsOn::Hands,
         guard: None,
         dry_run: Script::default(),
         backup: Vec::new(),
@@ -251,7 +251,7 @@ fn of_bare_pod(pod: &Named) -> Action {
         text: format!(
             "{pod} has no owner that would make it again: change the manifest that it was made from, delete the pod and create it anew."
         ),
-        place: Place::Hands,
+        place: RunsOn::Hands,
         guard: None,
         dry_run: Script::default(),
         backup: Vec::new(),

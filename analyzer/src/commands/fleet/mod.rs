@@ -1,6 +1,5 @@
 //! `fleet` and `sql`: many bundles as tables, by shards, and what they say together.
 
-#[cfg(feature = "sql")]
 mod ask;
 mod said;
 mod settings;
@@ -17,7 +16,6 @@ use casefile_fleet::shard::{self, Settings, ShardError};
 use casefile_fleet::store::{Store, StoreError};
 use casefile_fleet::worker::{Limits, Program};
 
-#[cfg(feature = "sql")]
 pub(super) use ask::sql;
 pub(super) use show::{plural, quiet};
 
@@ -82,7 +80,6 @@ pub(super) fn run(
         FleetCommand::Run(args) => shard(args, out, errors),
         FleetCommand::Plan(args) => plan_for(args, out),
         FleetCommand::Status(args) => status(args, out),
-        #[cfg(feature = "sql")]
         FleetCommand::Odd(args) => ask::odd(args, out, errors),
         FleetCommand::Worker(args) => worker::run(args, out, errors),
     }

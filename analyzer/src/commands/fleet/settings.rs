@@ -21,7 +21,7 @@ const LONGEST: usize = 200;
 
 /// What a bundle's files say.
 #[derive(Default)]
-pub(super) struct Captured {
+pub(super) struct CapturedSettings {
     /// uid of the cluster.
     pub(super) cluster: Option<String>,
     /// Settings, sorted.
@@ -46,7 +46,7 @@ pub(super) fn collect(
     unit: &Unit,
     keys: Option<&Keys>,
     analysis: &Analysis,
-) -> anyhow::Result<Captured> {
+) -> anyhow::Result<CapturedSettings> {
     let mut found = Found::default();
     found.versions(analysis);
     if let Unit::Alone(input) = unit {
@@ -78,7 +78,7 @@ pub(super) fn collect(
             },
         )?;
     }
-    Ok(Captured {
+    Ok(CapturedSettings {
         cluster: found.cluster,
         settings: found.settings.into_iter().take(MOST).collect(),
     })

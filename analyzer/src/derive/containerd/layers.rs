@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Resolved;
 use crate::containerd::handlers::{Cri, Origin};
 use crate::containerd::instances::Instance;
-use crate::containerd::{EffectiveConfig, Handler, Known, Place as Line};
+use crate::containerd::{EffectiveConfig, FileLine, Handler, Known};
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
 use crate::model::state::{Layer, LayerSetting, RuntimeLayers};
@@ -20,7 +20,7 @@ struct Sorted {
 }
 
 impl Sorted {
-    fn add(&mut self, name: &str, value: String, line: Option<&Line>, in_effect: bool) {
+    fn add(&mut self, name: &str, value: String, line: Option<&FileLine>, in_effect: bool) {
         let setting = LayerSetting {
             name: name.to_owned(),
             value,
@@ -62,7 +62,7 @@ impl Sorted {
     }
 }
 
-fn place(line: &Line) -> Place {
+fn place(line: &FileLine) -> Place {
     Place {
         path: line.bundle_path.clone(),
         line: (line.line > 0).then_some(line.line),

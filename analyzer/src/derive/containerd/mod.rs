@@ -286,7 +286,7 @@ fn of_evidence(known: &Known<'_>, line: &Evidence) -> (Place, String) {
     (place, text)
 }
 
-pub(super) fn of_place(known: &Known<'_>, place: &crate::containerd::Place) -> (Place, String) {
+pub(super) fn of_place(known: &Known<'_>, place: &crate::containerd::FileLine) -> (Place, String) {
     let place = Place {
         path: place.bundle_path.clone(),
         line: Some(place.line),

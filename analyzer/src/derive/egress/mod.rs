@@ -18,7 +18,7 @@ use crate::facts::{AnyFact, Fact};
 use crate::firewall::iptables::Origin;
 use crate::firewall::packet::{Interface, Packet};
 use crate::firewall::question::{
-    Captured, Captures, Firewall, pod_interface, pod_to_dns, pod_to_tcp,
+    CapturedText, Captures, Firewall, pod_interface, pod_to_dns, pod_to_tcp,
 };
 use crate::firewall::ufw::UfwFiles;
 use crate::model::Place;
@@ -80,7 +80,7 @@ fn blocked_lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a PacketLine> {
 pub(crate) fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a> {
     let entry = |path: &str| {
         let (path, text) = documents.get_key_value(&format!("nodes/{node}/{path}"))?;
-        Some(Captured { path, text })
+        Some(CapturedText { path, text })
     };
     let command = |name: &str| entry(&format!("commands/{name}.out"));
     let file = |name: &str| entry(&format!("rootfs/etc/{name}"));

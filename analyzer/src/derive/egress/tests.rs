@@ -4,7 +4,7 @@ use super::sides::pod_side;
 use crate::derive::Known;
 use crate::facts::Facts;
 use crate::firewall::packet::Interface;
-use crate::firewall::question::{Captured, Captures, Firewall};
+use crate::firewall::question::{CapturedText, Captures, Firewall};
 use crate::scan::Documents;
 use crate::scan::pasted::Origins;
 
@@ -25,7 +25,7 @@ fn side(routes: &str, links: &str) -> Option<Interface> {
         replayed: false,
     };
     let mut captures = Captures::default();
-    captures.routes[0] = Some(Captured {
+    captures.routes[0] = Some(CapturedText {
         path: "routes",
         text: routes,
     });

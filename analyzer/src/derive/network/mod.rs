@@ -25,7 +25,7 @@ mod tests;
 use super::{Deriver, Known};
 use crate::facts::{AnyFact, Fact, FactType};
 use crate::firewall::iptables::Origin;
-use crate::firewall::question::Captured;
+use crate::firewall::question::CapturedText;
 use crate::firewall::route::Routing;
 use crate::model::Place;
 
@@ -60,10 +60,10 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
 }
 
 /// The captured output of a command on a node.
-fn command<'a>(known: &Known<'a>, node: &str, name: &str) -> Option<Captured<'a>> {
+fn command<'a>(known: &Known<'a>, node: &str, name: &str) -> Option<CapturedText<'a>> {
     let path = format!("nodes/{node}/commands/{name}.out");
     let (path, text) = known.documents.get_key_value(&path)?;
-    Some(Captured { path, text })
+    Some(CapturedText { path, text })
 }
 
 fn routing(known: &Known<'_>, node: &str) -> Routing {

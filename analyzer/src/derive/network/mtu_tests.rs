@@ -2,7 +2,7 @@ use super::mtu;
 use crate::facts::network::MtuMismatch;
 use crate::facts::{AnyFact, Facts};
 use crate::firewall::link::{Link, links};
-use crate::firewall::question::Captured;
+use crate::firewall::question::CapturedText;
 use crate::firewall::route::Routing;
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ const LINKS: &str = "2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1450 qdisc f
     11: veth1a2b@if3: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue master cni0 state UP\n";
 
 fn read(text: &str) -> Vec<Link> {
-    links(Captured {
+    links(CapturedText {
         path: "ip-link",
         text,
     })
@@ -20,7 +20,7 @@ fn read(text: &str) -> Vec<Link> {
 
 fn mismatches(links: &[Link], routes: &str) -> Vec<(String, u64, u64)> {
     let mut routing = Routing::default();
-    routing.read_routes(Captured {
+    routing.read_routes(CapturedText {
         path: "ip-route",
         text: routes,
     });

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::change::shell::{Dialect, Script, safe_name};
-use crate::change::{Act, Action, Applied, Back, Place};
+use crate::change::{Act, Action, Applied, Back, RunsOn};
 use crate::diagnose::Standing;
 use crate::fix::proofs::Fix;
 use crate::fix::replay::Proof;
@@ -243,9 +243,9 @@ fn steps(applied: &[Applied]) -> String {
     let actions: Vec<&Action> = applied.iter().flat_map(|one| &one.actions).collect();
     for (number, action) in (1..).zip(actions) {
         let place = match &action.place {
-            Place::Node(node) => format!("as root on node {}", md_text(node)),
-            Place::Cluster => "where helm and kubectl reach the cluster".into(),
-            Place::Hands => "by hand; the script runs nothing of it".into(),
+            RunsOn::Node(node) => format!("as root on node {}", md_text(node)),
+            RunsOn::Cluster => "where helm and kubectl reach the cluster".into(),
+            RunsOn::Hands => "by hand; the script runs nothing of it".into(),
         };
         let _ = write!(
             text,

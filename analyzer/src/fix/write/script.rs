@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::change::shell::{Dialect, Program, Script, one_line, quoted};
-use crate::change::{Act, Action, Back, Place};
+use crate::change::{Act, Action, Back, RunsOn};
 use crate::fix::proofs::Fix;
 
 /// The functions that every script has.
@@ -99,7 +99,7 @@ fn or_nothing(script: &Script) -> String {
 /// Whether no one machine can take all steps, so that the script runs on each for its own.
 fn of_several_machines(actions: &[&Action]) -> bool {
     let mut places = actions.iter().map(|action| &action.place);
-    let mut scripted = places.by_ref().filter(|place| **place != Place::Hands);
+    let mut scripted = places.by_ref().filter(|place| **place != RunsOn::Hands);
     let first = scripted.next();
     scripted.any(|place| Some(place) != first)
 }
@@ -122,7 +122,7 @@ fn take_back(actions: &[&Action], apart: bool) -> String {
             continue;
         }
         let here = match &action.place {
-            Place::Node(node) if apart => format!(" && is_node {}", quoted(node)),
+            RunsOn::Node(node) if apart => format!(" && is_node {}", quoted(node)),
             _ => String::new(),
         };
         let _ = writeln!(text, "  if begun {number}{here}; then");
@@ -168,8 +168,8 @@ fn only_restarts(action: &Action) -> bool {
 /// The node that a step belongs to.
 fn place(action: &Action, indent: usize) -> String {
     match &action.place {
-        Place::Node(node) => format!("{:indent$}on_node {}\n", "", quoted(node)),
-        Place::Cluster | Place::Hands => String::new(),
+        RunsOn::Node(node) => format!("{:indent$}on_node {}\n", "", quoted(node)),
+        RunsOn::Cluster | RunsOn::Hands => String::new(),
     }
 }
 
@@ -206,7 +206,7 @@ fn step(number: usize, action: &Action, apart: bool, cost: Option<&str>) -> Stri
         2,
         "  It was done before. apply.sh --back takes it back.",
     ));
-    if let (Place::Node(node), true) = (&action.place, apart) {
+    if let (RunsOn::Node(node), true) = (&action.place, apart) {
         let _ = writeln!(
             text,
             "elif ! is_node {0}; then\n  elsewhere {0}\n  left=\"$left {number}\"",

@@ -2,7 +2,7 @@
 
 use kube::config::KubeconfigError;
 
-use super::Place;
+use super::Origin;
 use crate::cluster::api::chain;
 
 /// Why credentials cannot be used.
@@ -37,7 +37,7 @@ impl CredentialError {
 }
 
 /// Names the field, in the words of the file.
-pub(super) fn describe(place: &Place, error: &KubeconfigError) -> CredentialError {
+pub(super) fn describe(place: &Origin, error: &KubeconfigError) -> CredentialError {
     let place = place.to_string();
     let field = |field: &str, why: &str| CredentialError::Field {
         place: place.clone(),

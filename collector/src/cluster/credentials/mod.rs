@@ -46,7 +46,7 @@ const IN_CLUSTER_TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/to
 
 /// Where credentials come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Origin {
     /// `--kubeconfig`: it alone counts.
     Named(PathBuf),
     /// One of the files of `KUBECONFIG`, or all of them together.
@@ -57,7 +57,7 @@ pub enum Place {
     Found(String),
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Named(path) => write!(f, "{}", path.display()),
@@ -69,23 +69,23 @@ impl std::fmt::Display for Place {
 }
 
 /// The places to try, in order. Files that are not there are tried too: it costs nothing.
-pub fn places(named: Option<&Path>) -> Vec<Place> {
+pub fn places(named: Option<&Path>) -> Vec<Origin> {
     if let Some(path) = named {
-        return vec![Place::Named(path.to_owned())];
+        return vec![Origin::Named(path.to_owned())];
     }
     let mut places = Vec::new();
     if std::env::var_os("KUBECONFIG").is_some_and(|value| !value.is_empty()) {
-        places.push(Place::Environment);
+        places.push(Origin::Environment);
     }
     if std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() && Path::new(IN_CLUSTER_TOKEN).exists()
     {
-        places.push(Place::InCluster);
+        places.push(Origin::InCluster);
     }
-    places.extend(PLACES.iter().map(|path| Place::Found((*path).to_owned())));
+    places.extend(PLACES.iter().map(|path| Origin::Found((*path).to_owned())));
     let home = std::env::var("HOME")
         .ok()
         .filter(|home| home.starts_with('/') && home != "/root");
-    places.extend(home.map(|home| Place::Found(format!("{home}/.kube/config"))));
+    places.extend(home.map(|home| Origin::Found(format!("{home}/.kube/config"))));
     places
 }
 
@@ -98,13 +98,13 @@ pub fn of_kubelets(host: &Host) -> Vec<String> {
 }
 
 /// Adds kubeconfigs of kubelets where those of distributions' kubelets begin.
-pub fn with_kubelets(places: &mut Vec<Place>, files: Vec<String>) {
+pub fn with_kubelets(places: &mut Vec<Origin>, files: Vec<String>) {
     for file in files {
-        let place = Place::Found(file);
+        let place = Origin::Found(file);
         if places.contains(&place) {
             continue;
         }
-        let first = Place::Found(FIRST_KUBELET.to_owned());
+        let first = Origin::Found(FIRST_KUBELET.to_owned());
         let at = places.iter().position(|one| *one == first);
         places.insert(at.unwrap_or(places.len()), place);
     }
@@ -117,10 +117,10 @@ pub fn plan(host: &Host, named: Option<&Path>) -> Vec<PlanItem> {
         with_kubelets(&mut places, of_kubelets(host));
     }
     let files = places.into_iter().filter_map(|place| match place {
-        Place::Named(path) => Some(path.display().to_string()),
-        Place::Environment => Some("<files of KUBECONFIG>".to_owned()),
-        Place::InCluster => Some(IN_CLUSTER_TOKEN.to_owned()),
-        Place::Found(path) => host.exists(&path).then_some(path),
+        Origin::Named(path) => Some(path.display().to_string()),
+        Origin::Environment => Some("<files of KUBECONFIG>".to_owned()),
+        Origin::InCluster => Some(IN_CLUSTER_TOKEN.to_owned()),
+        Origin::Found(path) => host.exists(&path).then_some(path),
     });
     files.map(PlanItem::file).collect()
 }
@@ -168,9 +168,9 @@ fn as_kubectl_reads(config: &mut Kubeconfig) {
 }
 
 /// The client configuration of one place. Blocks on files: for a blocking thread.
-fn read(place: &Place, file: Option<&Path>) -> Result<Kubeconfig, CredentialError> {
+fn read(place: &Origin, file: Option<&Path>) -> Result<Kubeconfig, CredentialError> {
     let read = match (place, file) {
-        (Place::Environment, _) => of_environment(),
+        (Origin::Environment, _) => of_environment(),
         (_, Some(file)) => Kubeconfig::read_from(file),
         (_, None) => Ok(Kubeconfig::default()),
     };
@@ -183,7 +183,7 @@ fn read(place: &Place, file: Option<&Path>) -> Result<Kubeconfig, CredentialErro
     {
         let Some(exec) = &mut user.exec else { continue };
         exec.interactive_mode = Some(ExecInteractiveMode::Never);
-        if matches!(place, Place::Found(_)) {
+        if matches!(place, Origin::Found(_)) {
             let helper = exec.command.as_deref().unwrap_or("a helper");
             return Err(CredentialError::Field {
                 place: place.to_string(),
@@ -200,7 +200,7 @@ fn read(place: &Place, file: Option<&Path>) -> Result<Kubeconfig, CredentialErro
 /// The client configuration of one place; `file` is where the place's file really lies, `context` which of its contexts
 /// counts where it is not the current one.
 pub async fn load(
-    place: &Place,
+    place: &Origin,
     file: Option<PathBuf>,
     context: Option<&str>,
 ) -> Result<kube::Config, CredentialError> {
@@ -208,7 +208,7 @@ pub async fn load(
         place: place.to_string(),
         why,
     };
-    let mut config = if *place == Place::InCluster {
+    let mut config = if *place == Origin::InCluster {
         kube::Config::incluster().map_err(|error| failed(chain(&error)))?
     } else {
         let blocking = place.clone();
@@ -240,7 +240,10 @@ pub async fn load(
 }
 
 /// A client of the configuration. A login helper runs here, when the user named the file.
-pub async fn connect(place: &Place, config: kube::Config) -> Result<kube::Client, CredentialError> {
+pub async fn connect(
+    place: &Origin,
+    config: kube::Config,
+) -> Result<kube::Client, CredentialError> {
     let failed = |why: String| CredentialError::File {
         place: place.to_string(),
         why,
@@ -260,7 +263,7 @@ pub async fn connect(place: &Place, config: kube::Config) -> Result<kube::Client
 /// Checks the file of `--kubeconfig` before anything is collected: it must be readable and complete, and so must the
 /// files that it names. Connects to nothing and runs no login helper.
 pub async fn check(path: &Path, context: Option<&str>) -> Result<(), CredentialError> {
-    let place = Place::Named(path.to_owned());
+    let place = Origin::Named(path.to_owned());
     let config = load(&place, Some(path.to_owned()), context).await?;
     check_user(&place, path, context, &config)?;
     let helper = config.auth_info.exec.is_some() || config.auth_info.auth_provider.is_some();
@@ -285,7 +288,7 @@ pub async fn check(path: &Path, context: Option<&str>) -> Result<(), CredentialE
 
 /// The user of the current context is there, and the files of its credentials can be read.
 fn check_user(
-    place: &Place,
+    place: &Origin,
     path: &Path,
     context: Option<&str>,
     config: &kube::Config,

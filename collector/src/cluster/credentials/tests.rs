@@ -92,14 +92,14 @@ async fn a_login_helper_of_a_file_that_was_merely_found_is_not_run() {
         "{HEAD}clusters: [{{name: c, cluster: {{server: 'https://x'}}}}]\nusers: [{{name: u, user: {{exec: {{apiVersion: v1, command: aws}}}}}}]\n"
     );
     std::fs::write(&file, text).unwrap();
-    let place = Place::Found("/var/lib/kubelet/kubeconfig".to_owned());
+    let place = Origin::Found("/var/lib/kubelet/kubeconfig".to_owned());
     let error = load(&place, Some(file.clone()), None)
         .await
         .unwrap_err()
         .to_string();
     assert!(error.contains("\"aws\""), "{error}");
     assert!(
-        load(&Place::Named(file.clone()), Some(file), None)
+        load(&Origin::Named(file.clone()), Some(file), None)
             .await
             .is_ok()
     );

@@ -122,7 +122,7 @@ pub enum DecidedBy {
     NoRules {
         /// Table that is not there.
         table: String,
-        /// Captured file that would have shown it.
+        /// CapturedText file that would have shown it.
         path: String,
     },
 }

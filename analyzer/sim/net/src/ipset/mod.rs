@@ -8,7 +8,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use super::condition::set::{Element, Set};
-use super::question::Captured;
+use super::question::CapturedText;
 use member::Part;
 
 /// All sets of a node by name.
@@ -45,7 +45,7 @@ const MAX_LINE: usize = 1024;
 
 impl IpSets {
     /// Reads `ipset list` or `ipset save`; what is something else has no sets.
-    pub fn parse(captured: Captured<'_>) -> IpSets {
+    pub fn parse(captured: CapturedText<'_>) -> IpSets {
         let mut sets = IpSets::default();
         let mut current: Option<(String, IpSet)> = None;
         let mut in_members = false;

@@ -22,7 +22,7 @@ fn packet(src: &str, port: u16) -> Packet {
 fn verdict(list: &str, rule: &str, packet: &Packet) -> Verdict {
     let text = format!("*filter\n:FORWARD DROP [0:0]\n-A FORWARD {rule}\nCOMMIT\n");
     let mut set = parse_save("x", &text, Family::V4);
-    IpSets::parse(Captured {
+    IpSets::parse(CapturedText {
         path: "ipset",
         text: list,
     })

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::iptables::Origin;
 use super::packet::Protocol;
-use super::question::Captured;
+use super::question::CapturedText;
 pub(crate) use table::{IPVS_TITLE, table};
 
 /// Services that are kept of one text.
@@ -117,7 +117,7 @@ impl VirtualService {
 
 impl VirtualServices {
     /// Reads a listing.
-    pub fn parse(captured: Captured<'_>) -> VirtualServices {
+    pub fn parse(captured: CapturedText<'_>) -> VirtualServices {
         let path: Arc<str> = Arc::from(captured.path);
         let mut all = VirtualServices {
             path: Arc::clone(&path),

@@ -38,8 +38,8 @@ const PLAIN: Node<'static> = Node {
     forwards: true,
 };
 
-fn text<'a>(path: &'a str, text: &'a str) -> Option<Captured<'a>> {
-    Some(Captured { path, text })
+fn text<'a>(path: &'a str, text: &'a str) -> Option<CapturedText<'a>> {
+    Some(CapturedText { path, text })
 }
 
 fn packet(proto: Protocol, to: &str, port: u16) -> Packet {

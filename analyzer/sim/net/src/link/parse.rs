@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Df, Link, Tunnel};
 use crate::iptables::Origin;
-use crate::question::Captured;
+use crate::question::CapturedText;
 
 /// Links that are kept of one text: a node with thousands of pods has as many.
 const MAX: usize = 20_000;
@@ -36,7 +36,7 @@ const KINDS: [&str; 20] = [
 ];
 
 /// The links of an output; what cannot be read is left out.
-pub fn links(captured: Captured<'_>) -> Vec<Link> {
+pub fn links(captured: CapturedText<'_>) -> Vec<Link> {
     let path: Arc<str> = Arc::from(captured.path);
     match serde_json::from_str(captured.text) {
         Ok(Value::Array(objects)) => {

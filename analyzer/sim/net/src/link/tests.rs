@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::{Df, Link, links};
-use crate::question::Captured;
+use crate::question::CapturedText;
 
 fn read(text: &str) -> Vec<Link> {
-    links(Captured {
+    links(CapturedText {
         path: "ip-addr",
         text,
     })

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::{Beyond, Fate, Hears, Host, Way, hears, tcp, walk};
 use crate::link::{Link, links};
 use crate::packet::{Direction, Interface, Packet};
-use crate::question::{Captured, Captures, Firewall};
+use crate::question::{CapturedText, Captures, Firewall};
 use crate::route::Routing;
 
 struct Read {
@@ -14,7 +14,7 @@ struct Read {
 }
 
 fn read(of_links: &str, of_routes: &str, rules: &str) -> Read {
-    let captured = |path, text| Captured { path, text };
+    let captured = |path, text| CapturedText { path, text };
     let mut routing = Routing::default();
     routing.read_routes(captured("ip-route", of_routes));
     Read {

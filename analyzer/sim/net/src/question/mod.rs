@@ -25,7 +25,7 @@ use beside::{lost_marks, same_rules, shows};
 
 /// A captured text with its path inside the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Captured<'a> {
+pub struct CapturedText<'a> {
     /// Path inside the bundle, as reports cite it.
     pub path: &'a str,
     /// The text.
@@ -36,31 +36,31 @@ pub struct Captured<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Captures<'a> {
     /// `iptables-save`, of whatever backend is the host's default.
-    pub iptables: Option<Captured<'a>>,
+    pub iptables: Option<CapturedText<'a>>,
     /// `iptables-legacy-save`, where taken separately.
-    pub iptables_legacy: Option<Captured<'a>>,
+    pub iptables_legacy: Option<CapturedText<'a>>,
     /// `ip6tables-save`.
-    pub ip6tables: Option<Captured<'a>>,
+    pub ip6tables: Option<CapturedText<'a>>,
     /// `ip6tables-legacy-save`, where taken separately.
-    pub ip6tables_legacy: Option<Captured<'a>>,
+    pub ip6tables_legacy: Option<CapturedText<'a>>,
     /// `nft list ruleset`.
-    pub nft: Option<Captured<'a>>,
+    pub nft: Option<CapturedText<'a>>,
     /// `ipset list` or `ipset save`.
-    pub ipsets: Option<Captured<'a>>,
+    pub ipsets: Option<CapturedText<'a>>,
     /// `/proc/net/ip_vs`.
-    pub ipvs: Option<Captured<'a>>,
+    pub ipvs: Option<CapturedText<'a>>,
     /// `net.ipv4.vs.conntrack`, where it is known.
     pub ipvs_tracks: Option<bool>,
     /// `/proc/net/netfilter/nfnetlink_queue`: the queues that programs listen at.
-    pub queues: Option<Captured<'a>>,
+    pub queues: Option<CapturedText<'a>>,
     /// `ss -lntu`: the sockets that listen.
-    pub listening: Option<Captured<'a>>,
+    pub listening: Option<CapturedText<'a>>,
     /// `ip route show table all`, IPv4 and IPv6.
-    pub routes: [Option<Captured<'a>>; 2],
+    pub routes: [Option<CapturedText<'a>>; 2],
     /// `ip rule`, IPv4 and IPv6.
-    pub policy_rules: [Option<Captured<'a>>; 2],
+    pub policy_rules: [Option<CapturedText<'a>>; 2],
     /// `ufw status verbose`.
-    pub ufw_status: Option<Captured<'a>>,
+    pub ufw_status: Option<CapturedText<'a>>,
     /// ufw's files.
     pub ufw_files: UfwFiles<'a>,
 }

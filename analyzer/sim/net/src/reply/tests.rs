@@ -1,5 +1,5 @@
 use super::*;
-use crate::question::{Captured, Captures, pod_to_tcp};
+use crate::question::{CapturedText, Captures, pod_to_tcp};
 use proptest::prelude::*;
 
 const NODE: &str = "default via 192.0.2.254 dev eth0\n10.42.0.7 dev cali1 scope link\n10.42.0.8 dev cali2 scope link\n10.42.9.0/24 dev cni0 proto kernel scope link src 10.42.9.1\n10.42.1.0/24 via 192.0.2.8 dev eth0\n192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.7\nlocal 192.0.2.7 dev eth0 table local proto kernel scope host src 192.0.2.7\nlocal 10.42.9.1 dev cni0 table local proto kernel scope host src 10.42.9.1\nlocal 169.254.1.1 dev cali1 table local proto kernel scope host src 169.254.1.1\n";
@@ -50,7 +50,7 @@ impl World {
 
     fn ask(&self) -> Reply {
         let firewall = |text: &Option<String>, routes: &str| {
-            let one = |path, text| Captured { path, text };
+            let one = |path, text| CapturedText { path, text };
             Firewall::from_captures(&Captures {
                 iptables: text.as_deref().map(|text| one("iptables-save", text)),
                 routes: [Some(one("ip-route", routes)), None],
@@ -59,7 +59,7 @@ impl World {
         };
         let routing = |text: &str| {
             let mut routing = Routing::default();
-            routing.read_routes(Captured {
+            routing.read_routes(CapturedText {
                 path: "ip-route",
                 text,
             });

@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::{PolicyRule, RouteEntry, RouteKind, Routing};
 use crate::iptables::Origin;
-use crate::question::Captured;
+use crate::question::CapturedText;
 
 /// Routes and rules that are kept of one text.
 const MAX: usize = 200_000;
 
 impl Routing {
     /// Adds the routes of an output of `ip route`.
-    pub fn read_routes(&mut self, captured: Captured<'_>) {
+    pub fn read_routes(&mut self, captured: CapturedText<'_>) {
         let path: Arc<str> = Arc::from(captured.path);
         self.realms |= captured.text.contains("realm");
         if let Some(objects) = objects(captured.text) {
@@ -51,7 +51,7 @@ impl Routing {
     }
 
     /// Adds the rules of an output of `ip rule`.
-    pub fn read_rules(&mut self, captured: Captured<'_>) {
+    pub fn read_rules(&mut self, captured: CapturedText<'_>) {
         self.realms |= captured.text.contains("realm");
         let rules: Vec<PolicyRule> = match objects(captured.text) {
             Some(objects) => objects.iter().filter_map(rule_of_json).take(MAX).collect(),

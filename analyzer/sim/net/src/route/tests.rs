@@ -1,5 +1,5 @@
 use super::*;
-use crate::question::Captured;
+use crate::question::CapturedText;
 use proptest::prelude::*;
 
 const ROUTES: &str = "10.42.20.64/26 dev wireguard.cali table 1 scope link \n\
@@ -12,8 +12,8 @@ const ROUTES: &str = "10.42.20.64/26 dev wireguard.cali table 1 scope link \n\
     local 10.49.0.6 dev eth0 table local proto kernel scope host src 10.49.0.6 \n";
 const RULES: &str = "0:\tfrom all lookup local \n99:\tnot from all fwmark 0x100000/0x100000 lookup 1 \n32766:\tfrom all lookup main \n";
 
-fn text(text: &str) -> Captured<'_> {
-    Captured { path: "ip", text }
+fn text(text: &str) -> CapturedText<'_> {
+    CapturedText { path: "ip", text }
 }
 
 fn routing(routes: &str, rules: &str) -> Routing {

@@ -4,7 +4,7 @@
 use super::{UfwFiles, setting};
 use crate::iptables::{Backend, Origin, Policy, Problem, RuleSet};
 use crate::packet::Family;
-use crate::question::Captured;
+use crate::question::CapturedText;
 
 /// The path shown for what ufw adds without a file.
 const INIT: &str = "<ufw-init>";
@@ -118,7 +118,7 @@ fn default_chains(set: &mut RuleSet, files: &UfwFiles<'_>, name: &str, direction
     }
 }
 
-fn fragment(set: &mut RuleSet, file: Option<Captured<'_>>, what: &str) {
+fn fragment(set: &mut RuleSet, file: Option<CapturedText<'_>>, what: &str) {
     match file {
         Some(file) => set.apply(file.path, file.text),
         None => incomplete(set, &format!("ufw's {what} were not captured")),

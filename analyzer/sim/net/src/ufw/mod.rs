@@ -16,27 +16,27 @@ pub use status::{UfwRow, UfwStatus, parse_status};
 use super::eval::DecidedBy;
 use super::iptables::{Origin, Rule, RuleSet};
 use super::packet::{Direction, Family};
-use super::question::Captured;
+use super::question::CapturedText;
 
 /// The captured files of ufw; each may be missing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UfwFiles<'a> {
     /// `/etc/default/ufw`.
-    pub defaults: Option<Captured<'a>>,
+    pub defaults: Option<CapturedText<'a>>,
     /// `/etc/ufw/ufw.conf`.
-    pub conf: Option<Captured<'a>>,
+    pub conf: Option<CapturedText<'a>>,
     /// `/etc/ufw/before.rules`.
-    pub before: Option<Captured<'a>>,
+    pub before: Option<CapturedText<'a>>,
     /// `/etc/ufw/after.rules`.
-    pub after: Option<Captured<'a>>,
+    pub after: Option<CapturedText<'a>>,
     /// `/etc/ufw/user.rules` (`/lib/ufw/user.rules` on old releases).
-    pub user: Option<Captured<'a>>,
+    pub user: Option<CapturedText<'a>>,
     /// `/etc/ufw/before6.rules`.
-    pub before6: Option<Captured<'a>>,
+    pub before6: Option<CapturedText<'a>>,
     /// `/etc/ufw/after6.rules`.
-    pub after6: Option<Captured<'a>>,
+    pub after6: Option<CapturedText<'a>>,
     /// `/etc/ufw/user6.rules`.
-    pub user6: Option<Captured<'a>>,
+    pub user6: Option<CapturedText<'a>>,
 }
 
 /// A value of a `KEY=value` file with the line that sets it.
@@ -49,7 +49,7 @@ pub struct Setting {
 }
 
 /// Reads a shell-style setting; the last assignment wins, as when the file is sourced.
-pub fn setting(file: Option<Captured<'_>>, key: &str) -> Option<Setting> {
+pub fn setting(file: Option<CapturedText<'_>>, key: &str) -> Option<Setting> {
     let file = file?;
     let mut found = None;
     for (index, line) in file.text.lines().enumerate() {
@@ -103,13 +103,13 @@ pub struct UfwWords {
 
 impl Ufw {
     /// Collects status and files.
-    pub fn new(status: Option<Captured<'_>>, files: &UfwFiles<'_>) -> Ufw {
+    pub fn new(status: Option<CapturedText<'_>>, files: &UfwFiles<'_>) -> Ufw {
         let keys = [
             "DEFAULT_FORWARD_POLICY",
             "DEFAULT_INPUT_POLICY",
             "DEFAULT_OUTPUT_POLICY",
         ];
-        let fragment = |file: Option<Captured<'_>>, family| {
+        let fragment = |file: Option<CapturedText<'_>>, family| {
             file.map(|file| {
                 let mut set = RuleSet::empty(family, super::iptables::Backend::UfwFiles, file.path);
                 set.apply(file.path, file.text);

@@ -16,8 +16,8 @@ pub(crate) const BEFORE: &str = "*filter\n:ufw-before-input - [0:0]\n:ufw-before
 pub(crate) const AFTER: &str = "*filter\n:ufw-after-input - [0:0]\n:ufw-after-output - [0:0]\n:ufw-after-forward - [0:0]\nCOMMIT\n";
 pub(crate) const USER: &str = "*filter\n:ufw-user-input - [0:0]\n:ufw-user-output - [0:0]\n:ufw-user-forward - [0:0]\n:ufw-after-logging-forward - [0:0]\n### RULES ###\n\n### tuple ### route:allow tcp 443 0.0.0.0/0 any 0.0.0.0/0 in_lxc+!out_eno1 comment=706f64\n-A ufw-user-forward -i lxc+ -o eno1 -p tcp --dport 443 -j ACCEPT\n\n### END RULES ###\n-A ufw-after-logging-forward -j LOG --log-prefix \"[UFW BLOCK] \" -m limit --limit 3/min --limit-burst 10\nCOMMIT\n";
 
-fn file<'a>(path: &'a str, text: &'a str) -> Option<Captured<'a>> {
-    Some(Captured { path, text })
+fn file<'a>(path: &'a str, text: &'a str) -> Option<CapturedText<'a>> {
+    Some(CapturedText { path, text })
 }
 
 pub(crate) fn files<'a>() -> UfwFiles<'a> {

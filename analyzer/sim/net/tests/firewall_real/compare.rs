@@ -6,7 +6,7 @@ use casefile_sim_net::eval::{DecidedBy, Evaluation, Verdict};
 use casefile_sim_net::iptables::{Chain, Target, parse_save};
 use casefile_sim_net::nft::parse_ruleset;
 use casefile_sim_net::packet::{Family, Protocol};
-use casefile_sim_net::question::{Captured, Captures};
+use casefile_sim_net::question::{CapturedText, Captures};
 
 use crate::lab::{Outcome, Texts};
 
@@ -17,7 +17,7 @@ const NFT: &str = "nft";
 /// The captures that a collector would take.
 pub(crate) fn captures<'a>(texts: &'a Texts, routes: &'a str) -> Captures<'a> {
     let some = |path: &'static str, text: &'a String| {
-        (!text.is_empty()).then_some(Captured { path, text })
+        (!text.is_empty()).then_some(CapturedText { path, text })
     };
     Captures {
         iptables: some(SAVED, &texts.iptables).filter(|_| !texts.six),
@@ -27,12 +27,12 @@ pub(crate) fn captures<'a>(texts: &'a Texts, routes: &'a str) -> Captures<'a> {
         ipsets: some("ipset", &texts.ipset),
         listening: some("ss-listening", &texts.listening),
         // No program listens in the laboratory.
-        queues: Some(Captured {
+        queues: Some(CapturedText {
             path: "nfnetlink_queue",
             text: "",
         }),
         routes: [
-            Some(Captured {
+            Some(CapturedText {
                 path: "ip-route",
                 text: routes,
             }),

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use casefile_sim_net::link::{Link, links};
 use casefile_sim_net::mtu::{Beyond, Fate, Hears, Host, Way, hears, tcp, walk};
 use casefile_sim_net::packet::{Direction, Packet, Protocol, tcp_flag};
-use casefile_sim_net::question::{Captured, Captures, Firewall};
+use casefile_sim_net::question::{CapturedText, Captures, Firewall};
 use casefile_sim_net::route::Routing;
 
 use crate::dice::Dice;
@@ -25,12 +25,12 @@ struct Read {
     firewall: Firewall,
 }
 
-fn captured<'a>(path: &'a str, text: &'a str) -> Captured<'a> {
-    Captured { path, text }
+fn captured<'a>(path: &'a str, text: &'a str) -> CapturedText<'a> {
+    CapturedText { path, text }
 }
 
 /// Rules as far as there are any.
-fn rules<'a>(path: &'a str, text: &'a str) -> Option<Captured<'a>> {
+fn rules<'a>(path: &'a str, text: &'a str) -> Option<CapturedText<'a>> {
     (!text.trim().is_empty()).then_some(captured(path, text))
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use casefile_sim_net::packet::{CtState, Direction, Interface, Packet, Protocol, tcp_flag};
-use casefile_sim_net::question::{Captured, Captures, Firewall};
+use casefile_sim_net::question::{CapturedText, Captures, Firewall};
 use casefile_sim_net::reply::{Host, Outcome, Reply, reply};
 use casefile_sim_net::route::{Route, Routing, SourceCheck};
 
@@ -148,12 +148,12 @@ impl Lab {
         let rules = self.run(name, rules).1;
         let mut routing = Routing::default();
         let routes = self.run(name, "ip -4 route show table all").1;
-        routing.read_routes(Captured {
+        routing.read_routes(CapturedText {
             path: "ip-route",
             text: &routes,
         });
         let policy = self.run(name, "ip -4 rule").1;
-        routing.read_rules(Captured {
+        routing.read_rules(CapturedText {
             path: "ip-rule",
             text: &policy,
         });

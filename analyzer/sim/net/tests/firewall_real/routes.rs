@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use casefile_sim_net::packet::{Direction, Interface, Packet};
-use casefile_sim_net::question::Captured;
+use casefile_sim_net::question::CapturedText;
 use casefile_sim_net::route::{Route, Routing, Source, SourceCheck};
 
 use crate::dice::Dice;
@@ -298,11 +298,11 @@ fn captured(tag: &str, six: bool, json: bool) -> Routing {
     let take = |what: &str| sh(&format!("ip -n {tag}r {family} {form} {what}")).1;
     let (routes, rules) = (take("route show table all"), take("rule"));
     let mut routing = Routing::default();
-    routing.read_routes(Captured {
+    routing.read_routes(CapturedText {
         path: "ip-route",
         text: &routes,
     });
-    routing.read_rules(Captured {
+    routing.read_rules(CapturedText {
         path: "ip-rule",
         text: &rules,
     });

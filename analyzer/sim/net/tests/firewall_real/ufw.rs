@@ -1,7 +1,7 @@
 //! Rules of the real ufw, and what is assembled from its files.
 
 use casefile_sim_net::iptables::Backend;
-use casefile_sim_net::question::{Captured, Captures, Firewall};
+use casefile_sim_net::question::{CapturedText, Captures, Firewall};
 use casefile_sim_net::ufw::UfwFiles;
 
 use crate::lab::Lab;
@@ -80,6 +80,6 @@ pub(crate) fn check(lab: &mut Lab, name: &str, commands: &str, score: &mut Score
     }
 }
 
-fn captured<'a>(path: &'a str, text: &'a str) -> Captured<'a> {
-    Captured { path, text }
+fn captured<'a>(path: &'a str, text: &'a str) -> CapturedText<'a> {
+    CapturedText { path, text }
 }

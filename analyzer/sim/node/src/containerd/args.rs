@@ -1,6 +1,6 @@
 //! Options on a Go command line, and files that hold them.
 
-use super::tree::{Captured, CapturedTree};
+use super::tree::{CapturedPath, CapturedTree};
 
 /// The value of an option in any of Go's spellings: `--name v`, `--name=v`, `-n v`, `-n=v`.
 #[must_use]
@@ -31,7 +31,7 @@ pub(super) fn arg_file(
     tree: &dyn CapturedTree,
     path: &str,
 ) -> Option<(String, Vec<(u32, String)>)> {
-    let Captured::Content { bundle_path, text } = tree.read(path) else {
+    let CapturedPath::Content { bundle_path, text } = tree.read(path) else {
         return None;
     };
     let snap = path

@@ -6,7 +6,7 @@ use super::Answer;
 use super::config::EffectiveConfig;
 use super::handlers::Cri;
 use super::problem::{ConfigProblem, Effect};
-use super::value::Place;
+use super::value::FileLine;
 
 /// Whether a handler name resolves on this instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,7 +18,7 @@ pub struct HandlerCheck {
     /// One sentence with file and line.
     pub because: String,
     /// The line that decides; none where an absence decides.
-    pub provenance: Option<Place>,
+    pub provenance: Option<FileLine>,
 }
 
 impl Cri {
@@ -30,7 +30,7 @@ impl Cri {
         } else {
             name
         };
-        let answer = |resolves, because: String, provenance: Option<&Place>| HandlerCheck {
+        let answer = |resolves, because: String, provenance: Option<&FileLine>| HandlerCheck {
             handler: name.to_owned(),
             resolves,
             because,
@@ -62,7 +62,7 @@ impl Cri {
                 let at = found
                     .place
                     .as_ref()
-                    .map(Place::to_string)
+                    .map(FileLine::to_string)
                     .unwrap_or_default();
                 answer(
                     Answer::No,

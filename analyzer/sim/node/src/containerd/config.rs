@@ -7,7 +7,7 @@ use serde::Serialize;
 pub use super::load::resolve;
 use super::problem::{ConfigProblem, Effect};
 use super::release::{Containerd, Release};
-use super::value::{Place, Section, Setting};
+use super::value::{FileLine, Section, Setting};
 
 /// Where containerd looks without `--config`.
 pub const DEFAULT_CONFIG: &str = "/etc/containerd/config.toml";
@@ -31,7 +31,7 @@ pub struct LoadedFile {
     /// The schema version it states; 0 where it states none.
     pub schema: i64,
     /// The import that names it; none for the root file.
-    pub imported_at: Option<Place>,
+    pub imported_at: Option<FileLine>,
 }
 
 /// An item of a list that containerd joins over files.
@@ -40,7 +40,7 @@ pub struct ListItem {
     /// The item in effect.
     pub value: String,
     /// Its line.
-    pub place: Place,
+    pub place: FileLine,
 }
 
 /// A setting that is in a file but not in effect.
@@ -51,7 +51,7 @@ pub struct Dropped {
     /// What it said, and where.
     pub setting: Setting,
     /// The line that made it void.
-    pub by: Place,
+    pub by: FileLine,
     /// Why.
     pub why: &'static str,
 }

@@ -6,7 +6,7 @@ use super::handlers::{Cri, Known, Tables, cri_view};
 use super::migrate::{CRI_IMAGES, CRI_RUNTIME, GRPC_CRI};
 use super::problem::ConfigProblem;
 use super::release::Release;
-use super::value::{Place, Section, Value};
+use super::value::{FileLine, Section, Value};
 
 /// All refusals, in the order containerd looks for them, then handlers that cannot be used.
 pub(super) fn check(
@@ -83,7 +83,7 @@ fn disabled(config: &EffectiveConfig) -> Vec<ConfigProblem> {
     .collect()
 }
 
-fn rejects(message: impl Into<String>, place: Option<&Place>) -> ConfigProblem {
+fn rejects(message: impl Into<String>, place: Option<&FileLine>) -> ConfigProblem {
     ConfigProblem::CriRejects {
         message: message.into(),
         place: place.cloned(),

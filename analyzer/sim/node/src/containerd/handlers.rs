@@ -10,7 +10,7 @@ use super::cri_rules;
 use super::migrate::{CRI_IMAGES, CRI_RUNTIME, GRPC_CRI};
 use super::problem::{ConfigProblem, Effect};
 use super::release::Release;
-use super::value::{Place, Section, Setting, Superseded, Value};
+use super::value::{FileLine, Section, Setting, Superseded, Value};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,7 +19,7 @@ pub enum Origin {
     /// A file set it.
     File {
         /// The assignment that won.
-        place: Place,
+        place: FileLine,
         /// The assignments it overrode, oldest first.
         overrode: Vec<Superseded>,
     },
@@ -56,7 +56,7 @@ impl<T> Known<T> {
 
     /// The line that set it; none for built-in values.
     #[must_use]
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&FileLine> {
         match &self.origin {
             Origin::File { place, .. } => Some(place),
             Origin::BuiltIn => None,
@@ -70,7 +70,7 @@ pub struct Handler {
     /// The name a RuntimeClass gives as `handler`.
     pub name: String,
     /// Where its table opens; none for the built-in `runc`.
-    pub place: Option<Place>,
+    pub place: Option<FileLine>,
     /// The shim, such as `io.containerd.runc.v2`. Empty where no file sets it: the handler is unusable then.
     pub runtime_type: Known<String>,
     /// An absolute path of the shim, instead of the name.
@@ -101,7 +101,7 @@ pub struct Cri {
     /// Handlers by name.
     pub handlers: BTreeMap<String, Handler>,
     /// The table of runtimes; none where no file has one.
-    pub runtimes_place: Option<Place>,
+    pub runtimes_place: Option<FileLine>,
     /// `enable_cdi`. 1.6 has no CDI: false.
     pub enable_cdi: Known<bool>,
     /// `cdi_spec_dirs`.
@@ -118,7 +118,7 @@ pub struct Cri {
     /// `registry.config_path`; empty means none.
     pub registry_config_path: Known<String>,
     /// Hosts of `registry.mirrors`, with their lines.
-    pub registry_mirrors: BTreeMap<String, Place>,
+    pub registry_mirrors: BTreeMap<String, FileLine>,
     /// What the CRI plugin refuses or cannot use. Problems of loading are in the configuration itself.
     pub problems: Vec<ConfigProblem>,
 }

@@ -9,7 +9,7 @@ use super::config::{DEFAULT_CONFIG, RootFile, resolve};
 pub use super::distributions::InstanceKind;
 use super::distributions::{KnownPlace, PLACES, kind_of};
 use super::paths;
-use super::tree::{Captured, CapturedTree};
+use super::tree::{CapturedPath, CapturedTree};
 
 /// The socket containerd listens on when nothing names another.
 pub const DEFAULT_SOCKET: &str = "/run/containerd/containerd.sock";
@@ -94,7 +94,7 @@ impl Process {
 pub struct NodeFacts<'a> {
     /// Host files.
     pub tree: &'a dyn CapturedTree,
-    /// Captured processes; at least containerds, kubelets and distribution services.
+    /// CapturedPath processes; at least containerds, kubelets and distribution services.
     pub processes: &'a [Process],
     /// Whether processes were captured at all.
     pub processes_captured: bool,
@@ -292,7 +292,7 @@ fn from_place(facts: &NodeFacts<'_>, place: &KnownPlace, known: &[Instance]) -> 
         return None;
     }
     match facts.tree.read(&config_path) {
-        Captured::Content { bundle_path, .. } => {
+        CapturedPath::Content { bundle_path, .. } => {
             evidence.push(Evidence {
                 path: bundle_path,
                 line: 1,

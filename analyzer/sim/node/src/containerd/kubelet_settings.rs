@@ -3,7 +3,7 @@
 use super::args::{arg_file, option};
 use super::instances::{Evidence, NodeFacts, Process};
 use super::paths;
-use super::tree::Captured;
+use super::tree::CapturedPath;
 
 /// Files that hold kubelet arguments, in the order of their authority.
 const ARG_FILES: [&str; 8] = [
@@ -44,7 +44,7 @@ pub fn setting(facts: &NodeFacts<'_>, flag: &str, key: &str) -> Option<(String, 
 pub fn config_seen(facts: &NodeFacts<'_>) -> bool {
     config_files(facts)
         .iter()
-        .any(|path| matches!(facts.tree.read(path), Captured::Content { .. }))
+        .any(|path| matches!(facts.tree.read(path), CapturedPath::Content { .. }))
 }
 
 /// Processes that are or contain a kubelet.
@@ -114,7 +114,7 @@ fn config_files(facts: &NodeFacts<'_>) -> Vec<String> {
 /// A key of the kubelet's configuration.
 pub(super) fn in_config(facts: &NodeFacts<'_>, key: &str) -> Found {
     for path in config_files(facts) {
-        let Captured::Content { bundle_path, text } = facts.tree.read(&path) else {
+        let CapturedPath::Content { bundle_path, text } = facts.tree.read(&path) else {
             continue;
         };
         for (number, line) in (1u32..).zip(text.lines()) {

@@ -12,8 +12,8 @@ use super::parse;
 use super::paths;
 use super::problem::ConfigProblem;
 use super::release::{Containerd, Release};
-use super::tree::{Captured, CapturedTree};
-use super::value::{Place, Section};
+use super::tree::{CapturedPath, CapturedTree};
+use super::value::{FileLine, Section};
 
 /// Files one configuration may import; real ones have a handful.
 const MAX_FILES: usize = 256;
@@ -33,7 +33,7 @@ pub fn resolve(
     version: Option<&str>,
 ) -> EffectiveConfig {
     let schema = match tree.read(root.path) {
-        Captured::Content { text, bundle_path } if text.len() <= MAX_BYTES => {
+        CapturedPath::Content { text, bundle_path } if text.len() <= MAX_BYTES => {
             parse::parse(&text, root.path, &bundle_path)
                 .ok()
                 .and_then(|file| {
@@ -53,14 +53,14 @@ pub fn resolve(
 struct Loader<'a> {
     tree: &'a dyn CapturedTree,
     out: EffectiveConfig,
-    pending: VecDeque<(String, Option<Place>)>,
+    pending: VecDeque<(String, Option<FileLine>)>,
     loaded: BTreeSet<String>,
     root_schema: Option<i64>,
 }
 
 impl<'a> Loader<'a> {
     fn new(tree: &'a dyn CapturedTree, containerd: Containerd, root: &str) -> Self {
-        let place = Place {
+        let place = FileLine {
             host_path: root.to_owned(),
             bundle_path: String::new(),
             line: 1,
@@ -108,7 +108,7 @@ impl<'a> Loader<'a> {
                 return;
             }
             self.loaded.insert(path.clone());
-            let absent = self.tree.read(&path) == Captured::Absent && !self.tree.loops(&path);
+            let absent = self.tree.read(&path) == CapturedPath::Absent && !self.tree.loops(&path);
             if imported_at.is_none() && !root.explicit && absent {
                 self.out.built_in = true;
                 continue;
@@ -117,10 +117,10 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn load(&mut self, path: String, imported_at: Option<Place>) {
+    fn load(&mut self, path: String, imported_at: Option<FileLine>) {
         let (bundle_path, text) = match self.tree.read(&path) {
-            Captured::Content { bundle_path, text } => (bundle_path, text),
-            Captured::Absent => {
+            CapturedPath::Content { bundle_path, text } => (bundle_path, text),
+            CapturedPath::Absent => {
                 let problem = if self.tree.loops(&path) {
                     ConfigProblem::LinkLoop { path, imported_at }
                 } else {
@@ -128,7 +128,7 @@ impl<'a> Loader<'a> {
                 };
                 return self.out.problems.push(problem);
             }
-            Captured::NotCaptured => {
+            CapturedPath::NotCaptured => {
                 return self
                     .out
                     .problems
@@ -145,7 +145,7 @@ impl<'a> Loader<'a> {
         // The parser of containerd 2 takes a byte order mark for a part of the first key.
         if text.starts_with('\u{feff}') && !self.out.containerd.release.is_v1() {
             return self.out.problems.push(ConfigProblem::NotToml {
-                place: Place {
+                place: FileLine {
                     host_path: path,
                     bundle_path,
                     line: 1,
@@ -366,7 +366,7 @@ fn missing_specs(tree: &dyn CapturedTree, config: &EffectiveConfig) -> Vec<Confi
     let mut out = Vec::new();
     for (name, handler) in cri_view(config).handlers {
         let path = &handler.base_runtime_spec.value;
-        if path.is_empty() || tree.read(path) != Captured::Absent {
+        if path.is_empty() || tree.read(path) != CapturedPath::Absent {
             continue;
         }
         let message =

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 
 use super::config::{Dropped, EffectiveConfig, ListItem};
 use super::problem::ConfigProblem;
-use super::value::{Node, Place, Section, Setting, dotted};
+use super::value::{FileLine, Node, Section, Setting, dotted};
 
 /// One file, taken apart the way containerd's `Config` struct does.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct FileConfig {
     /// The schema version; 0 where the file states none.
     pub schema: i64,
     /// Where it states it.
-    pub schema_place: Option<Place>,
+    pub schema_place: Option<FileLine>,
     /// `disabled_plugins`.
     pub disabled: Vec<ListItem>,
     /// `required_plugins`.
@@ -63,7 +63,7 @@ fn items(node: Option<Node>) -> Vec<ListItem> {
     values
         .map(|(value, line)| ListItem {
             value,
-            place: Place {
+            place: FileLine {
                 line,
                 ..setting.place.clone()
             },

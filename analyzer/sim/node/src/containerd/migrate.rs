@@ -191,7 +191,7 @@ fn copy_missing(
 fn drop_all(
     key: &str,
     node: &Node,
-    by: &super::value::Place,
+    by: &super::value::FileLine,
     why: &'static str,
     dropped: &mut Vec<Dropped>,
 ) {

@@ -50,8 +50,8 @@ pub use staleness::{NewerFile, Staleness, staleness};
 pub use toolkit::{
     EnvVar, StrayHandler, ToolkitInput, ToolkitTarget, stray_handlers, toolkit_target,
 };
-pub use tree::{Captured, CapturedTree, GlobResult, MapTree};
-pub use value::{Node, Place, Section, Setting, Superseded, Value};
+pub use tree::{CapturedPath, CapturedTree, GlobResult, MapTree};
+pub use value::{FileLine, Node, Section, Setting, Superseded, Value};
 
 use serde::Serialize;
 

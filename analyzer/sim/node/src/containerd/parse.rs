@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
 
-use super::value::{Node, Place, Section, Setting, Value};
+use super::value::{FileLine, Node, Section, Setting, Value};
 
 /// Where a TOML file stops being TOML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// The line, with its file.
-    pub place: Place,
+    pub place: FileLine,
     /// Column in characters, counted from 1.
     pub column: u32,
     /// What is wrong there.
@@ -41,8 +41,8 @@ impl<'a> Lines<'a> {
         self.starts.partition_point(|start| *start <= offset).max(1)
     }
 
-    fn place(&self, offset: usize) -> Place {
-        Place {
+    fn place(&self, offset: usize) -> FileLine {
+        FileLine {
             host_path: self.host_path.to_owned(),
             bundle_path: self.bundle_path.to_owned(),
             line: u32::try_from(self.line(offset)).unwrap_or(u32::MAX),
@@ -84,7 +84,7 @@ pub fn parse(text: &str, host_path: &str, bundle_path: &str) -> Result<Section, 
     section(table.get_ref(), lines.place(0), &lines)
 }
 
-fn section(table: &DeTable<'_>, place: Place, lines: &Lines<'_>) -> Result<Section, Malformed> {
+fn section(table: &DeTable<'_>, place: FileLine, lines: &Lines<'_>) -> Result<Section, Malformed> {
     let mut out = Section::new(place);
     for (key, value) in table {
         let place = lines.place(key.span().start);

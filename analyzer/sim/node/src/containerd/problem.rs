@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::value::Place;
+use super::value::FileLine;
 
 /// What a problem does to the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -59,7 +59,7 @@ pub enum ConfigProblem {
         /// The host path.
         path: String,
         /// The import that names it; none for the root file.
-        imported_at: Option<Place>,
+        imported_at: Option<FileLine>,
     },
     /// A file that is named without a wildcard does not exist.
     #[error("{path} does not exist")]
@@ -67,7 +67,7 @@ pub enum ConfigProblem {
         /// The host path.
         path: String,
         /// The import that names it; none for the root file.
-        imported_at: Option<Place>,
+        imported_at: Option<FileLine>,
     },
     /// A symbolic link leads back to itself, so that opening it fails.
     #[error("{path} is a symbolic link that leads back to itself")]
@@ -75,13 +75,13 @@ pub enum ConfigProblem {
         /// The host path.
         path: String,
         /// The import that names it; none for the root file.
-        imported_at: Option<Place>,
+        imported_at: Option<FileLine>,
     },
     /// A file is not TOML.
     #[error("not valid TOML at column {column}: {message}")]
     NotToml {
         /// Where.
-        place: Place,
+        place: FileLine,
         /// Column from 1.
         column: u32,
         /// What the parser says.
@@ -97,7 +97,7 @@ pub enum ConfigProblem {
         /// What is there.
         found: &'static str,
         /// Where.
-        place: Place,
+        place: FileLine,
     },
     /// The schema version is above what this release knows.
     #[error("schema version {version} is not supported, the highest is {max}")]
@@ -107,7 +107,7 @@ pub enum ConfigProblem {
         /// What this release accepts.
         max: i64,
         /// Where.
-        place: Place,
+        place: FileLine,
         /// Whether the release is only assumed, so that another one may accept the version.
         assumed: bool,
     },
@@ -119,7 +119,7 @@ pub enum ConfigProblem {
         /// As written.
         id: String,
         /// Where.
-        place: Place,
+        place: FileLine,
     },
     /// An import pattern that Go cannot parse.
     #[error("import pattern {pattern:?} has a syntax error")]
@@ -127,7 +127,7 @@ pub enum ConfigProblem {
         /// As written.
         pattern: String,
         /// Where.
-        place: Place,
+        place: FileLine,
     },
     /// The directory of an import pattern was not captured in full.
     #[error("the files that {pattern} matches were not captured in full")]
@@ -135,7 +135,7 @@ pub enum ConfigProblem {
         /// The pattern, absolute.
         pattern: String,
         /// Where.
-        place: Place,
+        place: FileLine,
     },
     /// A relative pattern that this release resolves against the daemon's working directory.
     #[error(
@@ -145,7 +145,7 @@ pub enum ConfigProblem {
         /// As written.
         pattern: String,
         /// Where.
-        place: Place,
+        place: FileLine,
     },
     /// An imported file states a higher schema version than the root file.
     #[error("drop-in has schema version {drop_in}, the root file has {root}")]
@@ -155,7 +155,7 @@ pub enum ConfigProblem {
         /// Of the root file.
         root: i64,
         /// The drop-in's version line.
-        place: Place,
+        place: FileLine,
         /// Whether this release is known to refuse it; otherwise tables of the root file stay unmigrated.
         refused: bool,
     },
@@ -167,9 +167,9 @@ pub enum ConfigProblem {
         /// The plugin id.
         section: String,
         /// The section that wins.
-        place: Place,
+        place: FileLine,
         /// The section that is lost.
-        replaced: Place,
+        replaced: FileLine,
         /// How many settings are lost that the winner does not repeat.
         lost: usize,
     },
@@ -181,7 +181,7 @@ pub enum ConfigProblem {
         /// Why.
         why: String,
         /// Where.
-        place: Place,
+        place: FileLine,
         /// What would be in effect if such tables were read, and is not.
         lost: Vec<String>,
     },
@@ -191,7 +191,7 @@ pub enum ConfigProblem {
         /// The dotted key.
         key: String,
         /// Where.
-        place: Place,
+        place: FileLine,
         /// Whether it holds anything but empty values, which change nothing.
         set: bool,
     },
@@ -203,9 +203,9 @@ pub enum ConfigProblem {
         /// The name both get.
         table: String,
         /// One table.
-        place: Place,
+        place: FileLine,
         /// The other.
-        other: Place,
+        other: FileLine,
     },
     /// The CRI plugin is in `disabled_plugins`.
     #[error("the CRI plugin is disabled by {id:?} in disabled_plugins")]
@@ -213,13 +213,13 @@ pub enum ConfigProblem {
         /// The list item.
         id: String,
         /// Where.
-        place: Place,
+        place: FileLine,
     },
     /// `default_runtime_name` is empty.
     #[error("default_runtime_name is empty")]
     DefaultRuntimeEmpty {
         /// Where.
-        place: Option<Place>,
+        place: Option<FileLine>,
     },
     /// `default_runtime_name` names a handler that is not defined.
     #[error("default runtime {name:?} is not among the runtimes")]
@@ -227,9 +227,9 @@ pub enum ConfigProblem {
         /// The name.
         name: String,
         /// Where the name was set; none for the built-in name.
-        place: Option<Place>,
+        place: Option<FileLine>,
         /// The table of runtimes that lacks it.
-        runtimes: Option<Place>,
+        runtimes: Option<FileLine>,
     },
     /// A handler without `runtime_type`.
     #[error("runtime handler {handler:?} has no runtime_type")]
@@ -237,7 +237,7 @@ pub enum ConfigProblem {
         /// The handler.
         handler: String,
         /// Its table.
-        place: Place,
+        place: FileLine,
     },
     /// Settings that the CRI plugin rejects.
     #[error("{message}")]
@@ -245,7 +245,7 @@ pub enum ConfigProblem {
         /// The sentence of the check.
         message: String,
         /// Where.
-        place: Option<Place>,
+        place: Option<FileLine>,
     },
     /// The daemon is told to end without CRI, and CRI does not load.
     #[error("required_plugins asks for {id:?}, which does not load")]
@@ -253,7 +253,7 @@ pub enum ConfigProblem {
         /// The plugin's id.
         id: String,
         /// The item of `required_plugins`.
-        place: Place,
+        place: FileLine,
     },
     /// CRI loads only with something that the node has or has not, and the configuration does not tell.
     #[error("{message}")]
@@ -261,7 +261,7 @@ pub enum ConfigProblem {
         /// What it needs.
         message: String,
         /// Where it is asked for.
-        place: Place,
+        place: FileLine,
     },
     /// More files or bytes than a sane configuration has.
     #[error("{path} was left out: {why}")]
@@ -310,7 +310,7 @@ impl ConfigProblem {
 
     /// The line it is about, where there is one.
     #[must_use]
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&FileLine> {
         match self {
             Self::NotCaptured {
                 imported_at: place, ..

@@ -12,7 +12,7 @@ use super::kubelet::KubeletUse;
 use super::paths::{self, SegmentPattern};
 use super::toolkit_env::Words;
 pub use super::toolkit_env::{DEFAULT_DROP_IN, EnvVar, Target, ToolkitInput};
-use super::value::Place;
+use super::value::FileLine;
 
 /// What the toolkit configures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,7 +49,7 @@ pub struct StrayHandler {
     /// The handler.
     pub handler: String,
     /// Where it is defined.
-    pub place: Option<Place>,
+    pub place: Option<FileLine>,
 }
 
 /// Works out the toolkit's target and compares it with the kubelet's instance.

@@ -6,7 +6,7 @@ use super::paths::{self, SegmentPattern};
 
 /// What a bundle knows about one host path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Captured {
+pub enum CapturedPath {
     /// The file was copied.
     Content {
         /// Where the copy lies in the bundle.
@@ -32,7 +32,7 @@ pub struct GlobResult {
 /// A captured root file system.
 pub trait CapturedTree {
     /// The content of a host path.
-    fn read(&self, host_path: &str) -> Captured;
+    fn read(&self, host_path: &str) -> CapturedPath;
     /// The host paths that match a Go glob pattern.
     fn glob(&self, pattern: &str) -> GlobResult;
     /// Whether captured links on the way lead back to themselves: opening fails, which is not the same as no file.
@@ -193,20 +193,20 @@ impl MapTree {
 }
 
 impl CapturedTree for MapTree {
-    fn read(&self, host_path: &str) -> Captured {
+    fn read(&self, host_path: &str) -> CapturedPath {
         let Some(real) = self.real(host_path) else {
-            return Captured::Absent;
+            return CapturedPath::Absent;
         };
         if let Some((bundle_path, text)) = self.files.get(&real) {
-            return Captured::Content {
+            return CapturedPath::Content {
                 bundle_path: bundle_path.clone(),
                 text: text.clone(),
             };
         }
         if self.complete || self.known_absent(&real) || self.listed.contains(&paths::dir(&real)) {
-            return Captured::Absent;
+            return CapturedPath::Absent;
         }
-        Captured::NotCaptured
+        CapturedPath::NotCaptured
     }
 
     fn loops(&self, host_path: &str) -> bool {
@@ -289,7 +289,7 @@ mod tests {
         let mut tree = MapTree::new();
         tree.add_link("/a", "/b");
         tree.add_link("/b", "/a");
-        assert_eq!(tree.read("/a/config.toml"), Captured::Absent);
+        assert_eq!(tree.read("/a/config.toml"), CapturedPath::Absent);
         assert!(tree.loops("/a/config.toml") && !tree.loops("/c"));
         assert_eq!(
             tree.glob("/*").paths,
@@ -300,7 +300,7 @@ mod tests {
         tree.add("/run/x/c.toml", "r/c.toml", "t");
         assert!(matches!(
             tree.read("/var/run/x/c.toml"),
-            Captured::Content { .. }
+            CapturedPath::Content { .. }
         ));
     }
 
@@ -308,8 +308,14 @@ mod tests {
     fn absent_and_not_captured_are_different_answers() {
         let mut tree = MapTree::new();
         tree.add_absent("/etc/containerd");
-        assert_eq!(tree.read("/etc/containerd/config.toml"), Captured::Absent);
-        assert_eq!(tree.read("/etc/other.toml"), Captured::NotCaptured);
-        assert_eq!(MapTree::whole().read("/etc/other.toml"), Captured::Absent);
+        assert_eq!(
+            tree.read("/etc/containerd/config.toml"),
+            CapturedPath::Absent
+        );
+        assert_eq!(tree.read("/etc/other.toml"), CapturedPath::NotCaptured);
+        assert_eq!(
+            MapTree::whole().read("/etc/other.toml"),
+            CapturedPath::Absent
+        );
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// A line of a captured file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Place {
+pub struct FileLine {
     /// The path on the host.
     pub host_path: String,
     /// The path of the copy in the bundle.
@@ -15,7 +15,7 @@ pub struct Place {
     pub line: u32,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for FileLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.host_path, self.line)
     }
@@ -115,7 +115,7 @@ pub struct Superseded {
     /// What it was.
     pub value: Value,
     /// Where it was set.
-    pub place: Place,
+    pub place: FileLine,
 }
 
 /// A value with the line that set it.
@@ -124,7 +124,7 @@ pub struct Setting {
     /// The value in effect.
     pub value: Value,
     /// The assignment that won.
-    pub place: Place,
+    pub place: FileLine,
     /// The assignments it overrode, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overrode: Vec<Superseded>,
@@ -150,7 +150,7 @@ impl Setting {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Section {
     /// The line of its header, or of its first key.
-    pub place: Place,
+    pub place: FileLine,
     /// Its keys.
     pub entries: BTreeMap<String, Node>,
 }
@@ -168,7 +168,7 @@ pub enum Node {
 impl Node {
     /// Where it was set or opened.
     #[must_use]
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &FileLine {
         match self {
             Self::Leaf(setting) => &setting.place,
             Self::Table(section) => &section.place,
@@ -208,7 +208,7 @@ impl Node {
 impl Section {
     /// An empty section at a place.
     #[must_use]
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: FileLine) -> Self {
         Self {
             place,
             entries: BTreeMap::new(),

@@ -10,7 +10,7 @@ pub mod registry;
 
 use serde::Serialize;
 
-use crate::containerd::{Answer, Place};
+use crate::containerd::{Answer, FileLine};
 
 /// A handler of a runtime, and whether it can be asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -22,7 +22,7 @@ pub struct RuntimeHandler {
     /// Why, with file and line.
     pub because: String,
     /// The line that decides; none for what is built in or absent.
-    pub place: Option<Place>,
+    pub place: Option<FileLine>,
     /// The program it starts, a path or a name on the path; empty where it names none.
     pub program: String,
 }
@@ -35,7 +35,7 @@ pub struct Fault {
     /// What is wrong, as a sentence.
     pub detail: String,
     /// Where it stands.
-    pub place: Option<Place>,
+    pub place: Option<FileLine>,
 }
 
 /// A runtime's configuration as it would be in effect.
@@ -50,11 +50,11 @@ pub struct Resolved {
     /// The handler of pods that ask for none.
     pub default_runtime: String,
     /// The line that sets it; none where it is built in.
-    pub default_place: Option<Place>,
+    pub default_place: Option<FileLine>,
     /// `systemd`, `cgroupfs` or empty where it cannot be known.
     pub cgroup_driver: String,
     /// The line that sets it; none where it is built in.
-    pub cgroup_place: Option<Place>,
+    pub cgroup_place: Option<FileLine>,
     /// What is wrong.
     pub faults: Vec<Fault>,
 }
@@ -74,7 +74,7 @@ impl Resolved {
         } else {
             name
         };
-        let absent = |because: String, place: Option<&Place>| RuntimeHandler {
+        let absent = |because: String, place: Option<&FileLine>| RuntimeHandler {
             name: asked.to_owned(),
             resolves: Answer::No,
             because,

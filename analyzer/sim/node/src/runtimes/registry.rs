@@ -8,7 +8,7 @@
 mod tests;
 
 use crate::containerd::{
-    Answer, Captured, CapturedTree, Cri, EffectiveConfig, Place, Section, parse,
+    Answer, CapturedPath, CapturedTree, Cri, EffectiveConfig, FileLine, Section, parse,
 };
 
 /// A place that an image is asked for.
@@ -23,7 +23,7 @@ pub struct Endpoint {
     /// Files that its certificate is checked with.
     pub ca: Vec<String>,
     /// The line that names it; none for the registry itself.
-    pub place: Option<Place>,
+    pub place: Option<FileLine>,
 }
 
 /// What containerd does for images of one host.
@@ -36,7 +36,7 @@ pub struct Resolution {
     /// The file or table that decides; empty where nothing is configured for the host.
     pub decided_by: String,
     /// Its line.
-    pub place: Option<Place>,
+    pub place: Option<FileLine>,
     /// What is wrong, as a sentence; empty where nothing is.
     pub fault: String,
     /// Whether all that could decide was captured.
@@ -107,7 +107,7 @@ fn itself(host: &str) -> Endpoint {
 }
 
 /// Inline mirrors: those of the host, else those of `*`, then the registry itself.
-fn from_table(config: &EffectiveConfig, host: &str, place: &Place, out: &mut Resolution) {
+fn from_table(config: &EffectiveConfig, host: &str, place: &FileLine, out: &mut Resolution) {
     let tables = [GRPC_CRI, IMAGES];
     let endpoints = tables.into_iter().find_map(|id| {
         let of = |name: &str| {
@@ -154,7 +154,7 @@ fn from_folders(tree: &dyn CapturedTree, roots: &str, v1: bool, out: &mut Resolu
             let folder = format!("{}/{name}", root.trim_end_matches('/'));
             let path = format!("{folder}/hosts.toml");
             match tree.read(&path) {
-                Captured::Content { bundle_path, text } => {
+                CapturedPath::Content { bundle_path, text } => {
                     return from_file(tree, &path, &bundle_path, &text, v1, out);
                 }
                 other => {
@@ -168,7 +168,7 @@ fn from_folders(tree: &dyn CapturedTree, roots: &str, v1: bool, out: &mut Resolu
                         });
                         return;
                     }
-                    if other == Captured::NotCaptured && !inside.complete {
+                    if other == CapturedPath::NotCaptured && !inside.complete {
                         out.complete = Answer::Unknown;
                     }
                 }
@@ -234,7 +234,7 @@ fn from_file(
 }
 
 /// A file that cannot be decoded costs its hosts: containerd logs an error and asks the registry itself.
-fn left_out(tree: &dyn CapturedTree, out: &mut Resolution, place: Place, why: &str) {
+fn left_out(tree: &dyn CapturedTree, out: &mut Resolution, place: FileLine, why: &str) {
     let host = &out.host;
     out.fault = format!(
         "{place} {why}: the file is left out, and images of {host} come from the registry itself"
@@ -252,7 +252,7 @@ fn left_out(tree: &dyn CapturedTree, out: &mut Resolution, place: Place, why: &s
 }
 
 /// A value of another type than containerd decodes, or a capability that it does not know.
-fn undecodable(section: &Section) -> Option<(Place, String)> {
+fn undecodable(section: &Section) -> Option<(FileLine, String)> {
     if let Some(setting) = section.setting(&["host"]) {
         return Some((
             setting.place.clone(),
@@ -342,7 +342,7 @@ fn missing_ca(tree: &dyn CapturedTree, out: &mut Resolution) {
     let files = out.endpoints.iter().flat_map(|one| &one.ca);
     let gone = files
         .filter(|path| path.starts_with('/'))
-        .find(|path| tree.read(path) == Captured::Absent);
+        .find(|path| tree.read(path) == CapturedPath::Absent);
     if let Some(path) = gone {
         out.fault = format!(
             "{} names the certificate file {path}, which does not exist",

@@ -277,7 +277,7 @@ fn a_redirection_to_where_the_packet_goes_anyway_is_no_translation() {
         let ruleset = parse_ruleset("nft", &text);
         let text = r#"[{"type":"local","dst":"10.1.0.1","dev":"lxc4f39491e6165","table":"local","protocol":"kernel","scope":"host","prefsrc":"10.1.0.1"}]"#;
         let mut routes = crate::route::Routing::default();
-        routes.read_routes(crate::question::Captured {
+        routes.read_routes(crate::question::CapturedText {
             path: "routes",
             text,
         });

@@ -153,7 +153,7 @@ fn a_route_has_a_realm_only_where_one_is_configured() {
         let ruleset = parse_ruleset("nft", &text);
         let mut routing = crate::route::Routing::default();
         let path = "ip-route";
-        routing.read_routes(crate::question::Captured { path, text: routes });
+        routing.read_routes(crate::question::CapturedText { path, text: routes });
         let rules = Rules {
             nft: ruleset.tables.iter().collect(),
             routes: Some(&routing),

@@ -109,7 +109,7 @@ fn a_real_calico_dump_decides_unless_nft_shows_that_it_left_conditions_out() {
     assert_eq!(answer.not_evaluated, Vec::<String>::new());
     // The dump was made by an iptables that prints no mark conditions.
     let captures = Captures {
-        nft: Some(Captured {
+        nft: Some(CapturedText {
             path: "nft",
             text: &nft,
         }),

@@ -9,7 +9,7 @@ mod spec;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::containerd::{Answer, Captured, CapturedTree};
+use crate::containerd::{Answer, CapturedPath, CapturedTree};
 
 /// A line of a captured file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +111,7 @@ pub fn read_as(tree: &dyn CapturedTree, folders: &[String], library: Library) ->
         let priority = seen.len();
         seen.push(real);
         for path in &found.paths {
-            let Captured::Content { bundle_path, text } = tree.read(path) else {
+            let CapturedPath::Content { bundle_path, text } = tree.read(path) else {
                 continue;
             };
             let file = File {

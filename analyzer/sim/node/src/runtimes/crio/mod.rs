@@ -10,7 +10,7 @@
 mod tests;
 
 use super::{Fault, REFUSES, Resolved, RuntimeHandler};
-use crate::containerd::{Answer, Captured, CapturedTree, Place, Section, Setting, parse};
+use crate::containerd::{Answer, CapturedPath, CapturedTree, FileLine, Section, Setting, parse};
 
 const FILE: &str = "/etc/crio/crio.conf";
 const DROPINS: &str = "/etc/crio/crio.conf.d";
@@ -50,7 +50,7 @@ pub fn resolve(tree: &dyn CapturedTree, version: Option<&str>) -> Option<Resolve
     below(tree, DROPINS, MAX_DEPTH, &mut paths);
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for path in paths {
-        let Captured::Content { bundle_path, text } = tree.read(&path) else {
+        let CapturedPath::Content { bundle_path, text } = tree.read(&path) else {
             continue;
         };
         match parse::parse(&text, &path, &bundle_path) {
@@ -94,7 +94,7 @@ fn below(tree: &dyn CapturedTree, folder: &str, depth: usize, out: &mut Vec<Stri
         if out.len() >= MAX_FILES {
             return;
         }
-        if matches!(tree.read(&path), Captured::Content { .. }) {
+        if matches!(tree.read(&path), CapturedPath::Content { .. }) {
             out.push(path);
         } else if depth > 0 && tree.canonical(&path) == path {
             // A link to a folder is not followed.
@@ -293,7 +293,7 @@ pub fn drop_missing(resolved: &mut Resolved, missing: &dyn Fn(&str) -> bool) {
         if handler.resolves != Answer::Yes || !missing(&handler.program) {
             continue;
         }
-        let at = handler.place.as_ref().map(Place::to_string);
+        let at = handler.place.as_ref().map(FileLine::to_string);
         let at = at.unwrap_or_else(|| "built in".to_owned());
         let gone = format!("its program {} does not exist", handler.program);
         handler.resolves = Answer::No;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::file::Entries;
 use super::flags::Flags;
 use super::keys::Release;
-use crate::containerd::Place;
+use crate::containerd::FileLine;
 use crate::runtimes::line_of_key;
 
 /// The file and the flags, once it is known that they can be read together.
@@ -25,16 +25,16 @@ pub(super) struct File {
 }
 
 impl File {
-    pub(super) fn place(&self, key: &str) -> Option<Place> {
-        (!self.text.is_empty()).then(|| Place {
+    pub(super) fn place(&self, key: &str) -> Option<FileLine> {
+        (!self.text.is_empty()).then(|| FileLine {
             host_path: self.path.clone(),
             bundle_path: self.bundle_path.clone(),
             line: line_of_key(&self.text, key),
         })
     }
 
-    pub(super) fn at(&self, line: usize) -> Place {
-        Place {
+    pub(super) fn at(&self, line: usize) -> FileLine {
+        FileLine {
             host_path: self.path.clone(),
             bundle_path: self.bundle_path.clone(),
             line: u32::try_from(line.max(1)).unwrap_or(u32::MAX),
@@ -43,7 +43,7 @@ impl File {
 }
 
 impl Loaded<'_> {
-    pub(super) fn place(&self, key: &str) -> Option<Place> {
+    pub(super) fn place(&self, key: &str) -> Option<FileLine> {
         self.file.place(key)
     }
 

@@ -18,7 +18,7 @@ mod url;
 pub use keys::{RELEASES, Release};
 
 use super::{Fault, IGNORED, REFUSES, Resolved, UNSURE};
-use crate::containerd::{Captured, CapturedTree, Evidence, Place};
+use crate::containerd::{CapturedPath, CapturedTree, Evidence, FileLine};
 use file::Entries;
 use loaded::{File, Loaded};
 
@@ -141,30 +141,30 @@ fn at(docker: Docker<'_>, release: Release, started: bool) -> Option<Effective> 
     let mut faults = Vec::new();
     let mut file = File::default();
     match docker.tree.read(path) {
-        Captured::Content { bundle_path, text } => {
+        CapturedPath::Content { bundle_path, text } => {
             file = File {
                 text,
                 path: path.to_owned(),
                 bundle_path,
             };
         }
-        Captured::Absent if docker.tree.loops(path) => {
+        CapturedPath::Absent if docker.tree.loops(path) => {
             faults.push(refuses(
                 format!("{path}: too many levels of symbolic links"),
                 None,
             ));
         }
-        Captured::Absent if named.is_some() => {
+        CapturedPath::Absent if named.is_some() => {
             let detail = format!("--config-file names {path}, which does not exist");
             faults.push(refuses(detail, None));
         }
         _ if docker.process.is_none() => return None,
-        Captured::NotCaptured => faults.push(Fault {
+        CapturedPath::NotCaptured => faults.push(Fault {
             kind: UNSURE,
             detail: format!("{path} was not captured, and what it sets is not known"),
             place: None,
         }),
-        Captured::Absent => {}
+        CapturedPath::Absent => {}
     }
     let entries = entries(&file, release, &mut faults);
     let config = Loaded {
@@ -177,7 +177,7 @@ fn at(docker: Docker<'_>, release: Release, started: bool) -> Option<Effective> 
     Some(in_effect(docker, &config, path, faults))
 }
 
-fn refuses(detail: String, place: Option<Place>) -> Fault {
+fn refuses(detail: String, place: Option<FileLine>) -> Fault {
     Fault {
         kind: REFUSES,
         detail,

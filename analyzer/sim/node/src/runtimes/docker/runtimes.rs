@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Loaded;
 use super::checks::Wrong;
 use super::keys::Release;
-use crate::containerd::{Answer, Place};
+use crate::containerd::{Answer, FileLine};
 use crate::runtimes::RuntimeHandler;
 
 pub(super) const STOCK: &str = "runc";
@@ -30,7 +30,7 @@ struct Entry {
     kind: String,
     has_args: bool,
     has_options: bool,
-    place: Option<Place>,
+    place: Option<FileLine>,
     flag: bool,
 }
 
@@ -196,7 +196,7 @@ fn handler(config: &Loaded<'_>, name: String, entry: &Entry) -> RuntimeHandler {
     let at = entry
         .place
         .as_ref()
-        .map(Place::to_string)
+        .map(FileLine::to_string)
         .unwrap_or_default();
     let because = match (entry.flag, wrong) {
         (true, _) => format!(
