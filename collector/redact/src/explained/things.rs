@@ -31,13 +31,23 @@ pub(super) fn sentence_names_it(bytes: &[u8], line: &[u8], end: usize, long: boo
         .iter()
         .filter_map(|mark| memchr::memmem::rfind(before, mark).map(|at| at + mark.len()))
         .max();
-    let before = &before[begin.unwrap_or(0)..];
+    let before = without_speaker(&before[begin.unwrap_or(0)..]);
     let behind = &bytes[end..bytes.len().min(end + BEHIND)];
     let stop = memchr::memchr2(b'\n', b'"', behind).unwrap_or(behind.len());
     let behind = &behind[..stop];
     match long {
         true => names_thing(last_words(before)) || names_thing(first_word(behind)),
         false => names_thing(before) || names_thing(behind),
+    }
+}
+
+/// `trace: sent ...`: who speaks is not what is spoken of.
+fn without_speaker(sentence: &[u8]) -> &[u8] {
+    let name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
+    let length = sentence.iter().take_while(name).count();
+    match &sentence[length..] {
+        [b':', b' ', rest @ ..] if length > 0 => rest,
+        _ => sentence,
     }
 }
 
