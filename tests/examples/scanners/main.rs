@@ -27,6 +27,7 @@ mod places;
 mod rules;
 mod samples;
 mod varied;
+mod worth;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::worth::dummy;
 use super::{go, more, rules};
 
 /// A shorter text cannot be searched for in what comes out.
@@ -83,30 +84,6 @@ impl Sample {
 /// Rules that find no secrets: names of homes, examples and other people's expressions.
 const NO_SECRETS: [&str; 4] = ["no-homedir", "pattern", "example", "filter-comments"];
 
-/// Whether a text only shows where a secret would stand: `hf_xxxxxxxx`, `abcdefgh12345678`, a name, an address, words,
-/// a whole document.
-fn dummy(secret: &str) -> bool {
-    let body = secret.rsplit(['_', '-', ' ']).next().unwrap_or(secret);
-    let body = if body.len() * 2 < secret.len() {
-        secret
-    } else {
-        body
-    };
-    let letters: BTreeSet<char> = body.chars().collect();
-    let plain = secret
-        .chars()
-        .all(|c| c.is_ascii_lowercase() || " _-./@:'\"".contains(c))
-        || secret.contains("example.com") && !secret.contains(':')
-        || secret.starts_with("X-") && !secret.contains(' ');
-    let lower = secret.to_ascii_lowercase();
-    let counts = lower.as_bytes().windows(7).any(|seven| {
-        seven
-            .windows(2)
-            .all(|two| two[0].checked_add(1) == Some(two[1]))
-    });
-    letters.len() < 5 || plain || counts || secret.contains("{\n") || secret.contains("=>")
-}
-
 fn has_prefix(secret: &str) -> bool {
     let letters = secret.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let word = (2..=10).contains(&letters)
@@ -132,6 +109,7 @@ pub(crate) fn shape(secret: &str) -> String {
         has(|c| c.is_ascii_lowercase()),
         has(|c| c.is_ascii_uppercase()),
     ) {
+        _ if secret.chars().all(|c| c.is_ascii_digit()) => "number",
         _ if uuid => "uuid",
         _ if hex && digits => "hexadecimal",
         (false, false) => "digits",

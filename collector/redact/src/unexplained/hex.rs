@@ -25,7 +25,7 @@ pub(super) fn issued_hex(bytes: &[u8], word: &Range<usize>) -> bool {
     (length >= ISSUED || (few && stands_alone(bytes, word)))
         && letters <= 8
         && sorts.digits > 5
-        && sorts.lower + sorts.upper > 3
+        && sorts.lower + sorts.upper > 2
 }
 
 /// So many hexadecimal digits behind an issuer's letters are no version.

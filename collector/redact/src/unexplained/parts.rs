@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::explained::{self, Said, by_place};
+use super::super::explained::{self, Said, by_place, in_request};
 use super::super::random::{Sorts, surprise};
 use super::Found;
 use super::alone::stands_alone;
@@ -15,8 +15,8 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
     let marks = text.len() - text.len().min(sorts.lower + sorts.upper + sorts.digits);
     let groups = marks > 0 && (equal_groups(text) || mixed_groups(text) || restless(text, sorts));
     // `/tmp/ssh-kX3a9Kb2Q7fL/agent.12` is a path, and no secret.
-    let path = bytes[..run.start].ends_with(b"/");
-    if groups && !path && !is_pod_name(text) && !by_place(bytes, run) {
+    let path = || bytes[..run.start].ends_with(b"/") && !in_request(&bytes[..run.start]);
+    if groups && !path() && !is_pod_name(text) && !by_place(bytes, run) {
         return Some(Found::Drawn(run.clone()));
     }
     if marks > 1 && sorts.lower == 0 && licence(text) {
@@ -148,7 +148,7 @@ fn mixed_groups(text: &[u8]) -> bool {
 }
 
 /// Bits from which parts of such kinds are no names.
-const MIXED: i32 = 8;
+const MIXED: i32 = 2;
 
 /// `kX3-a9K_b2Q-7fL`: capitals, small letters and digits that change places within parts as those of no name do.
 fn restless(text: &[u8], sorts: Sorts) -> bool {

@@ -224,19 +224,24 @@ pub(super) fn encoded_text(bytes: &[u8], word: &Range<usize>) -> bool {
     if issued.is_some_and(|at| at > 1 && run[at + 1..].starts_with(b"eyJ")) {
         return false;
     }
-    let plain = || bytes[word.clone()].trim_ascii_end();
-    [run, plain()]
-        .iter()
-        .filter_map(|run| std::str::from_utf8(run).ok())
-        .any(|run| encoded::text(run).is_some_and(|text| !holds_drawn(&text)))
+    let read = |run: &[u8]| encoded::text(std::str::from_utf8(run).ok()?);
+    let tied = before > 0 && bytes[word.start - 1] == b'_';
+    let plain = || read(bytes[word.clone()].trim_ascii_end()).filter(|_| !tied);
+    read(run)
+        .or_else(plain)
+        .is_some_and(|text| !holds_drawn(&text))
 }
+
+/// So many hexadecimal digits in base64 are a key.
+const HEX_KEY: usize = 24;
 
 /// Whether what base64 says is one word, and that was drawn itself, as keys are that are encoded once more.
 fn holds_drawn(text: &[u8]) -> bool {
     let blank = text.iter().any(|byte| b" \t\r\n\"{".contains(byte));
     let drawn = |part: &[u8]| {
         let sorts = Sorts::of(part);
-        drawn_of(part, sorts) || short_drawn(part, sorts)
+        let digits = sorts.hex() && part.len() >= HEX_KEY;
+        digits || drawn_of(part, sorts) || short_drawn(part, sorts)
     };
     !blank
         && text
