@@ -14,7 +14,7 @@ use flate2::write::GzEncoder;
 use regex::Regex;
 
 use super::marker::Marker;
-use super::{MAX_DEPTH, clean_text};
+use super::{MAX_DEPTH, clean_text, escapes};
 
 /// Shorter runs hold no document.
 const MIN_RUN: usize = 16;
@@ -67,6 +67,8 @@ fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
             .iter()
             .rposition(none)
             .map_or(at, |place| at + place + 1);
+        // `one\nQWxh...`: the first letter belongs to an escape.
+        let start = start + usize::from(escapes::behind_letter(&bytes[..=start]));
         let end = bytes[probe..]
             .iter()
             .position(none)
@@ -182,12 +184,18 @@ pub(crate) fn document(run: &str, depth: usize, marker: &mut Marker) -> Option<S
 
 /// Whether a run is base64 of a text or of gzip.
 pub(crate) fn holds_text(run: &str) -> bool {
+    text(run).is_some()
+}
+
+/// The text or gzip that a run is base64 of.
+pub(crate) fn text(run: &str) -> Option<Vec<u8>> {
     let engine = if run.contains(['-', '_']) {
         &URL
     } else {
         &PLAIN
     };
-    run.len() >= MIN_RUN && promising(&run.as_bytes()[..MIN_RUN]) && decode(run, engine).is_some()
+    let head = run.as_bytes().get(..MIN_RUN)?;
+    promising(head).then(|| decode(run, engine)).flatten()
 }
 
 /// The bytes, where they are text or gzip.

@@ -85,6 +85,15 @@ static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
         .collect()
 });
 
+/// Whether these bytes end in the letter of an escape that begins a line or a field: `\n`, `\t`, `\r`.
+pub(super) fn behind_letter(before: &[u8]) -> bool {
+    let slashes = |text: &[u8]| text.iter().rev().take_while(|byte| **byte == b'\\').count();
+    match before.split_last() {
+        Some((b'n' | b't' | b'r', front)) => slashes(front) % 2 == 1,
+        _ => false,
+    }
+}
+
 /// Cleans what escapes say.
 pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
     if depth >= MAX_DEPTH || first(text.as_bytes()).is_none() {

@@ -7,7 +7,7 @@ mod lower;
 mod things;
 
 pub(super) use asked::{ask, asked};
-pub(super) use ids::{Said, hex, in_request};
+pub(super) use ids::{Said, hex, in_request, keyed};
 
 use std::collections::HashSet;
 use std::ops::Range;

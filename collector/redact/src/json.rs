@@ -9,7 +9,7 @@ use super::args::Command;
 use super::marker::Marker;
 use super::scan::{Hints, Places};
 use super::words::{KeyClass, classify};
-use super::{MAX_DEPTH, clean_text, escapes, patterns, unexplained};
+use super::{MAX_DEPTH, clean_text, encoded, escapes, patterns, unexplained};
 use strings::{
     byte_list, escape, holds_secret_object, is_plain_address, is_word, key_line, name_behind,
     string_end, unescape,
@@ -338,9 +338,9 @@ impl<'a> Line<'a, '_> {
             return self.address(start, end);
         }
         let text = unescape(raw);
-        // A single word is explained by its name alone, which stands in the line.
+        // A single word is explained by its name alone, which stands in the line; what is encoded in it is not.
         let guesses = self.marker.guesses;
-        self.marker.guesses &= !is_word(raw);
+        self.marker.guesses &= !is_word(raw) || encoded::holds_text(raw);
         let cleaned = clean_text(&text, self.depth + 1, self.marker);
         self.marker.guesses = guesses;
         // Written back only where something was replaced, so that everything else keeps its own escapes.

@@ -261,6 +261,29 @@ mod tests {
     }
 
     #[test]
+    fn a_short_token_goes_wherever_it_stands_alone() {
+        let token = "JJ4ZIC9EJNWVIS86";
+        let hex = "0a1b2c3d4e5f6a7b";
+        for text in [
+            format!("GET https://api.example.com/v1?x={token}&y=2"),
+            format!("10.0.0.1 - - \"GET /api/{token}/messages HTTP/1.1\""),
+            format!("{{\"list\":\"one\\n{token}\\ntwo\"}}"),
+        ] {
+            assert!(!cleaned(&text).contains(token), "{text}");
+        }
+        for (text, secret) in [
+            ("we set e14eb54a:b9178410 on Monday", "e14eb54a:b9178410"),
+            ("we set 564i_0a9_v58bn on Monday", "564i_0a9_v58bn"),
+            ("we set wx2274a335e18222d6 on Monday", "2274a335e18222d6"),
+            ("m_key set to 0x4f1c9ab27d3e8056 now", "4f1c9ab27d3e8056"),
+        ] {
+            assert!(!cleaned(text).contains(secret), "{text}");
+        }
+        let parts = format!("joined with st.{hex}a1b2c3d4.{hex}{hex}.{hex}{hex} here");
+        assert!(!cleaned(&parts).contains(hex));
+    }
+
+    #[test]
     fn what_its_place_explains_stays() {
         let hex = "0a1b2c3d4e5f6a7b".repeat(4);
         for text in [

@@ -1,11 +1,13 @@
 //! What the redaction misses of the samples that public scanners of secrets test themselves with.
 //!
-//! `cargo run --release -p casefile-tests --example scanners -- FOLDER [seen|unseen] [--leaks|--list|--shapes|--varied]`
+//! `cargo run --release -p casefile-tests --example scanners -- FOLDER [seen|unseen] [--leaks|--list|--shapes|--varied]
+//! [--but OTHER] [--burnt]`
 //!
 //! `FOLDER` holds checkouts of any of gitleaks, trufflehog, detect-secrets, noseyparker and secretlint, however they are
-//! called; nothing of theirs is kept in this repository. A rule (a detector, a plug-in, a file of rules) belongs to the
+//! called, or of those that `more` reads (Kingfisher, Titus, 2ms, ...); nothing of theirs is kept in this repository. `--but`
+//! leaves out what another such folder holds. A rule (a detector, a plug-in, a file of rules) belongs to the
 //! seen half where the first byte of SHA-256 of `SCANNER/RULE` is even, to the unseen one where it is odd. Redaction is
-//! mended against the seen half only; of the unseen one nothing but figures is printed.
+//! mended against the seen half only; of the unseen one nothing but figures is printed, unless it was given up (`--burnt`).
 //!
 //! Each secret is planted beside a name and, where it has a prefix of its issuer, or nothing of its own, in sentences
 //! and lists without a name (`places`); the scanner's own text goes in as it is. `--leaks` names what was missed in the
@@ -20,10 +22,12 @@
 )]
 
 mod go;
+mod more;
 mod places;
 mod rules;
 mod samples;
 mod varied;
+mod worth;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,7 +63,9 @@ fn main() {
         println!("usage: scanners FOLDER [seen|unseen] [--leaks|--list]");
         return;
     };
-    let samples = samples::read(Path::new(folder));
+    let but = words.iter().position(|word| word == "--but");
+    let but = but.and_then(|at| words.get(at + 1));
+    let samples = samples::read(Path::new(folder), but.map(Path::new));
     for seen in [true, false] {
         let name = if seen { "seen" } else { "unseen" };
         let other = if seen { "unseen" } else { "seen" };
@@ -75,7 +81,7 @@ fn main() {
             list(name, &half);
         } else {
             let show = Show {
-                leaks: seen && has("--leaks"),
+                leaks: (seen || has("--burnt")) && has("--leaks"),
                 shapes: seen || has("--shapes"),
                 named: true,
             };

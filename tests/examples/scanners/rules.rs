@@ -12,8 +12,9 @@ use super::samples::Sample;
 /// Secrets made of one rule's expression.
 const MADE: usize = 3;
 
-/// The rules of gitleaks: secrets made of their expressions, and the texts that their sources test them with.
-pub(crate) fn gitleaks(rules: &str, file: &Path) -> Vec<Sample> {
+/// The rules of gitleaks, or of a scanner in its form: secrets made of their expressions, and the texts that their sources
+/// test them with.
+pub(crate) fn gitleaks(scanner: &'static str, rules: &str, file: &Path) -> Vec<Sample> {
     let Ok(table) = rules.parse::<toml::Table>() else {
         return Vec::new();
     };
@@ -33,7 +34,7 @@ pub(crate) fn gitleaks(rules: &str, file: &Path) -> Vec<Sample> {
         };
         let prefixed = literal(&group) >= 3;
         for secret in made(&group) {
-            let mut sample = Sample::new("gitleaks", id, &secret, None);
+            let mut sample = Sample::new(scanner, id, &secret, None);
             sample.prefixed |= prefixed;
             all.push(sample);
         }
@@ -49,13 +50,13 @@ pub(crate) fn gitleaks(rules: &str, file: &Path) -> Vec<Sample> {
         let Ok(text) = std::fs::read_to_string(source.path()) else {
             continue;
         };
-        all.extend(go_samples(&text, &rules));
+        all.extend(go_samples(scanner, &text, &rules));
     }
     all
 }
 
 /// The texts of a source of gitleaks that one of the rules in it finds.
-fn go_samples(source: &str, rules: &[(String, String)]) -> Vec<Sample> {
+fn go_samples(scanner: &'static str, source: &str, rules: &[(String, String)]) -> Vec<Sample> {
     let names = go::names(source);
     let named: Vec<(&String, Regex)> = rules
         .iter()
@@ -71,9 +72,7 @@ fn go_samples(source: &str, rules: &[(String, String)]) -> Vec<Sample> {
             for (id, regex) in &named {
                 let found = regex.captures(&text).and_then(|all| all.get(1));
                 all.extend(
-                    found.map(|found| {
-                        Sample::new("gitleaks", id, found.as_str(), Some(text.clone()))
-                    }),
+                    found.map(|found| Sample::new(scanner, id, found.as_str(), Some(text.clone()))),
                 );
             }
         }
@@ -151,6 +150,17 @@ pub(crate) fn below(state: &mut u64, end: usize) -> usize {
 /// Where an expression sets no upper bound, so many more at most.
 const MORE: u32 = 12;
 
+/// A text that an expression describes, the same in every run.
+pub(crate) fn drawn_from(expression: &Hir, turn: u64) -> String {
+    let mut state = expression
+        .to_string()
+        .bytes()
+        .fold(mixed(turn), |state, byte| mixed(state ^ u64::from(byte)));
+    let mut text = String::new();
+    make(expression, &mut state, &mut text);
+    text
+}
+
 fn make(expression: &Hir, state: &mut u64, text: &mut String) {
     match expression.kind() {
         HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
@@ -209,8 +219,9 @@ pub(crate) fn detect_secrets(source: &str, rule: &str) -> Vec<Sample> {
         .collect()
 }
 
-/// The examples of a file of rules, with what the rule's first group finds in them.
-pub(crate) fn noseyparker(text: &str, rule: &str) -> Vec<Sample> {
+/// The examples of a file of rules of noseyparker or of a scanner in its form, with what the rule's first group finds in
+/// them.
+pub(crate) fn noseyparker(scanner: &'static str, text: &str, rule: &str) -> Vec<Sample> {
     let Ok(file) = serde_saphyr::from_str::<Value>(text) else {
         return Vec::new();
     };
@@ -231,14 +242,10 @@ pub(crate) fn noseyparker(text: &str, rule: &str) -> Vec<Sample> {
             };
             let group = found
                 .name("token")
+                .or_else(|| found.name("TOKEN"))
                 .or_else(|| found.iter().skip(1).flatten().last());
             let secret = group.or(found.get(0)).map_or("", |group| group.as_str());
-            all.push(Sample::new(
-                "noseyparker",
-                rule,
-                secret,
-                Some(example.to_owned()),
-            ));
+            all.push(Sample::new(scanner, rule, secret, Some(example.to_owned())));
         }
     }
     all

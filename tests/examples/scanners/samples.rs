@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{go, rules};
+use super::worth::dummy;
+use super::{go, more, rules};
 
 /// A shorter text cannot be searched for in what comes out.
 const SHORTEST: usize = 8;
@@ -83,30 +84,6 @@ impl Sample {
 /// Rules that find no secrets: names of homes, examples and other people's expressions.
 const NO_SECRETS: [&str; 4] = ["no-homedir", "pattern", "example", "filter-comments"];
 
-/// Whether a text only shows where a secret would stand: `hf_xxxxxxxx`, `abcdefgh12345678`, a name, an address, words,
-/// a whole document.
-fn dummy(secret: &str) -> bool {
-    let body = secret.rsplit(['_', '-', ' ']).next().unwrap_or(secret);
-    let body = if body.len() * 2 < secret.len() {
-        secret
-    } else {
-        body
-    };
-    let letters: BTreeSet<char> = body.chars().collect();
-    let plain = secret
-        .chars()
-        .all(|c| c.is_ascii_lowercase() || " _-./@:'\"".contains(c))
-        || secret.contains("example.com") && !secret.contains(':')
-        || secret.starts_with("X-") && !secret.contains(' ');
-    let lower = secret.to_ascii_lowercase();
-    let counts = lower.as_bytes().windows(7).any(|seven| {
-        seven
-            .windows(2)
-            .all(|two| two[0].checked_add(1) == Some(two[1]))
-    });
-    letters.len() < 5 || plain || counts || secret.contains("{\n") || secret.contains("=>")
-}
-
 fn has_prefix(secret: &str) -> bool {
     let letters = secret.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let word = (2..=10).contains(&letters)
@@ -132,6 +109,7 @@ pub(crate) fn shape(secret: &str) -> String {
         has(|c| c.is_ascii_lowercase()),
         has(|c| c.is_ascii_uppercase()),
     ) {
+        _ if secret.chars().all(|c| c.is_ascii_digit()) => "number",
         _ if uuid => "uuid",
         _ if hex && digits => "hexadecimal",
         (false, false) => "digits",
@@ -154,38 +132,16 @@ pub(crate) fn shape(secret: &str) -> String {
     )
 }
 
-/// Everything that the checkouts below a folder hold.
-pub(crate) fn read(folder: &Path) -> Vec<Sample> {
-    let mut all = BTreeSet::new();
-    for file in files(folder) {
-        let path = file.to_string_lossy();
-        let Ok(text) = std::fs::read_to_string(&file) else {
-            continue;
-        };
-        let stem = file
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        if path.ends_with("config/gitleaks.toml") {
-            all.extend(rules::gitleaks(&text, &file));
-        } else if path.contains("/detectors/")
-            && path.ends_with("_test.go")
-            && !path.contains("integration")
-        {
-            all.extend(go::trufflehog(&text, stem.trim_end_matches("_test")));
-        } else if path.contains("/tests/plugins/") && path.ends_with("_test.py") {
-            all.extend(rules::detect_secrets(&text, stem.trim_end_matches("_test")));
-        } else if path.contains("/builtin/rules/") && path.ends_with(".yml") {
-            all.extend(rules::noseyparker(&text, &stem));
-        } else if path.contains("/test/snapshots/") && path.ends_with("output.json") {
-            let rule = path.split("secretlint-rule-").nth(1).unwrap_or_default();
-            all.extend(rules::secretlint(
-                &text,
-                rule.split('/').next().unwrap_or_default(),
-            ));
-        }
-    }
+/// Everything that the checkouts below a folder hold, without what those below another one hold. Given such a one, a
+/// secret of two rules counts once: it would stand in both halves.
+pub(crate) fn read(folder: &Path, but: Option<&Path>) -> Vec<Sample> {
+    let all: BTreeSet<Sample> = files(folder)
+        .iter()
+        .flat_map(|file| of_file(file))
+        .collect();
+    let others = but.map(|but| files(but).into_iter().flat_map(|file| of_file(&file)));
+    let mut held: Option<BTreeSet<String>> =
+        others.map(|others| others.map(|sample| sample.secret).collect());
     let mut known = BTreeSet::new();
     all.into_iter()
         .filter(Sample::worth)
@@ -193,7 +149,75 @@ pub(crate) fn read(folder: &Path) -> Vec<Sample> {
             sample.again = !known.insert((sample.title(), sample.secret.clone()));
             sample
         })
+        .filter(|sample| match &mut held {
+            Some(held) => sample.again || held.insert(sample.secret.clone()),
+            None => true,
+        })
         .collect()
+}
+
+/// The samples that one file holds.
+fn of_file(file: &Path) -> Vec<Sample> {
+    let path = file.to_string_lossy();
+    let Ok(text) = std::fs::read_to_string(file) else {
+        return Vec::new();
+    };
+    let stem = file
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let under = |folder: &str| path.contains(folder);
+    let ends = |end: &str| path.ends_with(end);
+    match () {
+        () if ends("config/gitleaks.toml") => rules::gitleaks("gitleaks", &text, file),
+        () if under("/detectors/") && ends("_test.go") && !under("integration") => {
+            go::trufflehog(&text, stem.trim_end_matches("_test"))
+        }
+        () if under("/tests/plugins/") && ends("_test.py") => {
+            rules::detect_secrets(&text, stem.trim_end_matches("_test"))
+        }
+        () if under("/builtin/rules/") && ends(".yml") => {
+            rules::noseyparker("noseyparker", &text, &stem)
+        }
+        () if under("/test/snapshots/") && ends("output.json") => {
+            let rule = path.split("secretlint-rule-").nth(1).unwrap_or_default();
+            rules::secretlint(&text, rule.split('/').next().unwrap_or_default())
+        }
+        () => of_later(file, &text, &stem),
+    }
+}
+
+/// The same of scanners that came later.
+fn of_later(file: &Path, text: &str, stem: &str) -> Vec<Sample> {
+    let path = file.to_string_lossy();
+    let under = |folder: &str| path.contains(folder);
+    let ends = |end: &str| path.ends_with(end);
+    match () {
+        () if ends("config/betterleaks.toml") => rules::gitleaks("betterleaks", text, file),
+        () if under("kingfisher/") && under("/data/rules/") && ends(".yml") => {
+            rules::noseyparker("kingfisher", text, stem)
+        }
+        () if under("/pkg/rule/rules/") && ends(".yml") => rules::noseyparker("titus", text, stem),
+        () if under("/ruledefine/") && ends("_test.go") => {
+            more::two_ms(text, stem.trim_end_matches("_test"))
+        }
+        () if ends("secret/builtin-rules.go") => more::trivy(text),
+        () if ends("db/rules-stable.yml") => {
+            more::named("secrets-patterns-db", text, "name", "regex")
+        }
+        () if ends("shhgit/config.yaml") => more::named("shhgit", text, "name", "regex"),
+        () if under("/GeneratedRegexPatterns/") && ends("SecurityModels.json") => {
+            more::named("security-utilities", text, "Name", "Pattern")
+        }
+        () if under("/veles/secrets/") && ends("_test.go") => {
+            let folder = file.parent().and_then(Path::file_name);
+            more::scalibr(text, &folder.unwrap_or_default().to_string_lossy())
+        }
+        () if ends("credsweeper/tests/data/output.json") => more::credsweeper(text),
+        () if under("/generic/secrets/security/") && ends(".yaml") => more::semgrep(text, stem),
+        () => Vec::new(),
+    }
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -14,8 +14,17 @@ fn follows_key(line: &[u8]) -> bool {
     let line = &line[line.len().saturating_sub(REACH)..];
     let all = String::from_utf8_lossy(line).to_ascii_lowercase();
     let last: Vec<&str> = all.split_whitespace().rev().take(3).collect();
-    let key = |word: &&str| matches!(*word, "key" | "psk" | "enc" | "auth" | "aead" | "secret");
+    let key = |word: &&str| {
+        matches!(*word, "key" | "psk" | "enc" | "auth" | "aead" | "secret")
+            || word.ends_with("_key")
+    };
     last.iter().any(key) && !last.iter().any(|word| word.starts_with("public"))
+}
+
+/// Whether the words in front of a place say that a key follows.
+pub(crate) fn keyed(before: &[u8]) -> bool {
+    ask();
+    follows_key(&before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..])
 }
 
 /// What stands in front of the hexadecimal digits of an object's name.
@@ -51,13 +60,23 @@ fn named_object(before: &[u8]) -> bool {
     let parted = front.last().is_some_and(|byte| b"/.:".contains(byte));
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_@./:".contains(byte);
     let path = &front[front.len() - front.iter().rev().take(REACH).take_while(part).count()..];
+    // The parts of a token are no path: `st.<digits>.<digits>`.
+    let token = || {
+        !path.contains(&b'/')
+            && path
+                .split(|byte| !byte.is_ascii_alphanumeric())
+                .any(|part| part.len() >= TOKEN_PART && part.iter().any(u8::is_ascii_digit))
+    };
     let long = || {
         path.iter().filter(|byte| **byte == b'/').count() > 1
-            || path.len() > MIN_PATH
+            || (path.len() > MIN_PATH && !token())
             || object(path)
     };
     object(prefix) || (parted && long()) || (prefix.is_empty() && !parted)
 }
+
+/// A part of a dotted name with a digit in it is shorter.
+const TOKEN_PART: usize = 14;
 
 /// A path or dotted name in front of digits is longer than what an issuer puts there.
 const MIN_PATH: usize = 16;
@@ -123,7 +142,7 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
         return Said::Likely;
     }
     if word.len() > length {
-        return if length < 32 {
+        return if length < 32 && !keyed(before) {
             Said::Likely
         } else {
             Said::Nothing

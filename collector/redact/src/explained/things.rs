@@ -33,13 +33,40 @@ pub(super) fn sentence_names_it(bytes: &[u8], line: &[u8], end: usize, long: boo
         .iter()
         .filter_map(|mark| memchr::memmem::rfind(before, mark).map(|at| at + mark.len()))
         .max();
-    let before = &before[begin.unwrap_or(0)..];
+    let before = without_speaker(&before[begin.unwrap_or(0)..]);
     let behind = &bytes[end..bytes.len().min(end + BEHIND)];
     let stop = memchr::memchr2(b'\n', b'"', behind).unwrap_or(behind.len());
     let behind = &behind[..stop];
     match long {
-        true => names_thing(last_words(before)) || names_thing(first_word(behind)),
+        true => names_thing(last_words(before)) || names_behind(first_word(behind), bytes, end),
         false => names_thing(before) || names_thing(behind),
+    }
+}
+
+/// Whether the first word behind an id says what it is: no sum is written as a UUID is.
+fn names_behind(word: &[u8], bytes: &[u8], end: usize) -> bool {
+    let parted = bytes[..end]
+        .iter()
+        .rev()
+        .take(UUID_END + 1)
+        .any(|byte| *byte == b'-');
+    let said = word.to_ascii_lowercase();
+    let sum = SUMS.iter().any(|sum| said.ends_with(sum.as_bytes()));
+    names_thing(word) && !(parted && sum)
+}
+
+/// The last part of a UUID has so many digits.
+const UUID_END: usize = 12;
+/// What sums are called.
+const SUMS: [&str; 4] = ["digest", "checksum", "sum", "hash"];
+
+/// `trace: sent ...`: who speaks is not what is spoken of.
+fn without_speaker(sentence: &[u8]) -> &[u8] {
+    let name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
+    let length = sentence.iter().take_while(name).count();
+    match &sentence[length..] {
+        [b':', b' ', rest @ ..] if length > 0 => rest,
+        _ => sentence,
     }
 }
 

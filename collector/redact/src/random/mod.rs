@@ -207,6 +207,15 @@ pub(super) fn short_drawn(word: &[u8], sorts: Sorts) -> bool {
     bits >= STRANGE || (bits >= least && mixes(word))
 }
 
+/// Whether a word of digits and letters of one case may have been drawn: enough where an issuer's prefix stands in front.
+pub(super) fn lightly_drawn(word: &[u8], sorts: Sorts) -> bool {
+    let mixed = sorts.digits > 1 && (sorts.lower == 0) != (sorts.upper == 0);
+    mixed && sorts.beyond_hex > 1 && varied(word) && mixes(word) && surprise(word, sorts) >= LIGHT
+}
+
+/// Bits of surprise from which it is.
+const LIGHT: i32 = 0;
+
 /// Whether a word that is shorter still was drawn: only letters of both cases tell it from a name, with digits or in an
 /// order that no language has.
 pub(super) fn very_short_drawn(word: &[u8]) -> bool {

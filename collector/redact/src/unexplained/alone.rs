@@ -2,18 +2,25 @@
 
 use std::ops::Range;
 
-use super::super::explained::{by_place, named};
+use super::super::escapes::behind_letter;
+use super::super::explained::{by_place, in_request, named};
 use super::super::random::{MIN_DRAWN, Sorts, drawn_of, surprise, very_short_drawn};
 use super::tokens::{MIN_TOKEN, WORD, next_of};
 use super::words::without_escape;
 
-/// Whether a word is no part of a name, a path or an address.
+/// Whether a word is no part of a name or a path: a line of an escaped text, a value in an address and a part of the path
+/// of a request stand alone.
 pub(super) fn stands_alone(bytes: &[u8], word: &Range<usize>) -> bool {
     let edge =
-        |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\r\n\"'\\,;=()[]{}<>|".contains(byte));
-    let dot = bytes.get(word.end) == Some(&b'.') && edge(bytes.get(word.end + 1));
-    edge(word.start.checked_sub(1).and_then(|at| bytes.get(at)))
-        && (dot || edge(bytes.get(word.end)))
+        |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\r\n\"'\\,;=()[]{}<>|&".contains(byte));
+    let before = &bytes[..word.start];
+    let behind = bytes.get(word.end);
+    let dot = behind == Some(&b'.') && edge(bytes.get(word.end + 1));
+    let first = edge(before.last()) || behind_letter(before);
+    let last = dot || edge(behind);
+    let parted = (first || before.last() == Some(&b'/'))
+        && (last || behind.is_some_and(|byte| b"/?".contains(byte)));
+    (first && last) || (parted && in_request(before))
 }
 
 /// What stands in front of a word that is alone but for it.

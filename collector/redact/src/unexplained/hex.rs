@@ -9,8 +9,10 @@ use super::alone::stands_alone;
 use super::tokens::{RUN, WORD};
 use super::{Found, MIN_HEX};
 
-/// Whether a word is hexadecimal digits behind a few letters: `eu01xxbfd4a807e4099453ba160493119a126319cb`.
-pub(super) fn issued_hex(text: &[u8]) -> bool {
+/// Whether a word is hexadecimal digits behind a few letters: `eu01xxbfd4a807e4099453ba160493119a126319cb`. Fewer of them
+/// count where the word stands alone.
+pub(super) fn issued_hex(bytes: &[u8], word: &Range<usize>) -> bool {
+    let text = &bytes[word.clone()];
     let length = text
         .iter()
         .rev()
@@ -18,14 +20,18 @@ pub(super) fn issued_hex(text: &[u8]) -> bool {
         .count();
     let digits = &text[text.len() - length..];
     let sorts = Sorts::of(digits);
-    length >= ISSUED
-        && text.len() - length <= 8
+    let letters = text.len() - length;
+    let few = length >= ISSUED_ALONE && letters > 1;
+    (length >= ISSUED || (few && stands_alone(bytes, word)))
+        && letters <= 8
         && sorts.digits > 5
-        && sorts.lower + sorts.upper > 3
+        && sorts.lower + sorts.upper > 2
 }
 
 /// So many hexadecimal digits behind an issuer's letters are no version.
 const ISSUED: usize = 20;
+/// Or so many, alone.
+const ISSUED_ALONE: usize = 16;
 
 /// Hexadecimal digits: a text in them, a UUID, or an id or key of another form.
 pub(super) fn hexadecimal(
@@ -89,6 +95,9 @@ fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> b
     false
 }
 
+/// A key of 64 bits, as `m_key set to 0x...` says it.
+const MIN_KEY: usize = 16;
+
 /// So few hexadecimal digits are an id, unless they stand alone or behind a word like `key`.
 const MIN_SHORT: usize = 14;
 
@@ -96,9 +105,14 @@ const MIN_SHORT: usize = 14;
 fn short_hex(bytes: &[u8], word: &Range<usize>) -> bool {
     let text = &bytes[word.clone()];
     // Addresses of the kernel, numbers with zeros in front.
-    let address = ["0x", "ffff", "0000"]
+    let address = ["ffff", "0000"]
         .iter()
         .any(|begin| text.starts_with(begin.as_bytes()));
+    if let Some(digits) = text.strip_prefix(b"0x") {
+        let zeros = [&b"0000"[..], b"ffff"];
+        let number = zeros.iter().any(|begin| digits.starts_with(begin));
+        return digits.len() >= MIN_KEY && !number && explained::keyed(&bytes[..word.start]);
+    }
     if text.len() < MIN_SHORT - 2 || address {
         return false;
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::explained::{self, Said, by_place};
+use super::super::explained::{self, Said, by_place, in_request};
 use super::super::random::{Sorts, surprise};
 use super::Found;
 use super::alone::stands_alone;
@@ -13,10 +13,10 @@ use super::tokens::WORD;
 pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<Found> {
     let text = &bytes[run.clone()];
     let marks = text.len() - text.len().min(sorts.lower + sorts.upper + sorts.digits);
-    let groups = marks > 0 && (equal_groups(text) || restless(text, sorts));
+    let groups = marks > 0 && (equal_groups(text) || mixed_groups(text) || restless(text, sorts));
     // `/tmp/ssh-kX3a9Kb2Q7fL/agent.12` is a path, and no secret.
-    let path = bytes[..run.start].ends_with(b"/");
-    if groups && !path && !is_pod_name(text) && !by_place(bytes, run) {
+    let path = || bytes[..run.start].ends_with(b"/") && !in_request(&bytes[..run.start]);
+    if groups && !path() && !is_pod_name(text) && !by_place(bytes, run) {
         return Some(Found::Drawn(run.clone()));
     }
     if marks > 1 && sorts.lower == 0 && licence(text) {
@@ -124,6 +124,31 @@ fn equal_groups(text: &[u8]) -> bool {
             .sum::<i32>()
             > LICENCE
 }
+
+/// `564i_0a9_v58bn`: three or more parts, each of letters and digits that form no words, and none of them a number behind a
+/// word (`gen3`, `x4`).
+fn mixed_groups(text: &[u8]) -> bool {
+    let parts = || {
+        text.split(|byte| !WORD[usize::from(*byte)])
+            .filter(|part| !part.is_empty())
+    };
+    let mixed = |part: &[u8]| {
+        let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+        let numbered = part.iter().skip_while(|byte| byte.is_ascii_alphabetic());
+        digits > 0 && digits < part.len() && numbered.clone().any(u8::is_ascii_alphabetic)
+    };
+    let hex = |part: &[u8]| part.iter().all(u8::is_ascii_hexdigit);
+    parts().count() > 2
+        && parts().all(|part| part.len() > 2 && mixed(part))
+        && !parts().all(hex)
+        && parts()
+            .map(|part| surprise(part, Sorts::of(part)))
+            .sum::<i32>()
+            > MIXED
+}
+
+/// Bits from which parts of such kinds are no names.
+const MIXED: i32 = 2;
 
 /// `kX3-a9K_b2Q-7fL`: capitals, small letters and digits that change places within parts as those of no name do.
 fn restless(text: &[u8], sorts: Sorts) -> bool {

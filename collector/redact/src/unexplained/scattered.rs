@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::explained::{by_place, in_request, named};
+use super::super::explained::{Said, by_place, hex as hex_said, in_request, named};
 use super::super::random::signs::{Mixture, surprise};
 use super::super::{encoded, escapes};
 use super::parts::is_pod_name;
@@ -88,6 +88,9 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
         return None;
     }
     let whole = trimmed(bytes, &place);
+    if hex_pair(bytes, &whole) {
+        return Some(whole);
+    }
     let text = &bytes[whole.clone()];
     let address = !sorts.only(b"-._=,") && memchr::memmem::find(text, b"://").is_some();
     let named = name_of(text).unwrap_or(0);
@@ -113,6 +116,24 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     }
     None
 }
+
+/// `e14eb54a:b9178410`: two parts of hexadecimal digits as logins have them, that nothing explains.
+fn hex_pair(bytes: &[u8], whole: &Range<usize>) -> bool {
+    let text = &bytes[whole.clone()];
+    let drawn = |part: &[u8]| {
+        let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+        part.len() >= HALF && digits > 0 && digits < part.len()
+    };
+    let hex = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
+    let parts = || text.split(|byte| *byte == b':');
+    parts().count() == 2
+        && parts().all(|part| part.iter().all(hex) && drawn(part))
+        && !explained(bytes, whole)
+        && hex_said(bytes, whole, text.len()) == Said::Nothing
+}
+
+/// Each of them has at least so many.
+const HALF: usize = 8;
 
 /// Capitals and small letters change places so often in a token without a digit.
 const LETTER_CHANGES: usize = 4;

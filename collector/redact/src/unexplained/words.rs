@@ -6,7 +6,7 @@ use super::super::encoded;
 use super::super::explained::{self, Said, by_place};
 use super::super::known::Known;
 use super::super::random::{
-    MIN_DRAWN, ONE_CASE, STRANGE, Sorts, alternates, drawn_of, short_drawn, surprise,
+    MIN_DRAWN, ONE_CASE, STRANGE, Sorts, alternates, drawn_of, lightly_drawn, short_drawn, surprise,
 };
 use super::Found;
 use super::alone::{Issued, glued, issued, padded, stands_alone};
@@ -111,9 +111,10 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
     let issued = || {
         let strange = surprise(text, sorts) >= STRANGE;
         let token = short_drawn(text, sorts) || alternates(text) || padded(bytes, &word);
-        (strange || token)
+        let lightly = lightly_drawn(text, sorts);
+        (strange || token || lightly)
             && match issued(bytes, &word, sorts) {
-                Some(Issued::Token) => token,
+                Some(Issued::Token) => token || lightly,
                 Some(Issued::Name) => strange,
                 None => false,
             }
@@ -124,7 +125,8 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
         && !issued()
         && !padded(bytes, &word)
     {
-        let issued = issued_hex(text) && explained::hex(bytes, &word, text.len()) == Said::Nothing;
+        let issued =
+            issued_hex(bytes, &word) && explained::hex(bytes, &word, text.len()) == Said::Nothing;
         return match issued && !by_place(bytes, &word) {
             true => Judged::Found(Found::Drawn(word)),
             false => Judged::Written,
@@ -222,8 +224,27 @@ pub(super) fn encoded_text(bytes: &[u8], word: &Range<usize>) -> bool {
     if issued.is_some_and(|at| at > 1 && run[at + 1..].starts_with(b"eyJ")) {
         return false;
     }
-    let plain = || bytes[word.clone()].trim_ascii_end();
-    [run, plain()]
-        .iter()
-        .any(|run| std::str::from_utf8(run).is_ok_and(encoded::holds_text))
+    let read = |run: &[u8]| encoded::text(std::str::from_utf8(run).ok()?);
+    let tied = before > 0 && bytes[word.start - 1] == b'_';
+    let plain = || read(bytes[word.clone()].trim_ascii_end()).filter(|_| !tied);
+    read(run)
+        .or_else(plain)
+        .is_some_and(|text| !holds_drawn(&text))
+}
+
+/// So many hexadecimal digits in base64 are a key.
+const HEX_KEY: usize = 24;
+
+/// Whether what base64 says is one word, and that was drawn itself, as keys are that are encoded once more.
+fn holds_drawn(text: &[u8]) -> bool {
+    let blank = text.iter().any(|byte| b" \t\r\n\"{".contains(byte));
+    let drawn = |part: &[u8]| {
+        let sorts = Sorts::of(part);
+        let digits = sorts.hex() && part.len() >= HEX_KEY;
+        digits || drawn_of(part, sorts) || short_drawn(part, sorts)
+    };
+    !blank
+        && text
+            .split(|byte| !WORD[usize::from(*byte)])
+            .any(|part| part.len() >= MIN_DRAWN && drawn(part))
 }
