@@ -8,6 +8,7 @@ use regex::{Regex, RegexBuilder, bytes};
 
 use super::ascii;
 use super::hit::Captures;
+use super::shape::is_open;
 
 use crate::dress::Nature;
 use crate::facts::excerpt;
@@ -107,6 +108,27 @@ impl Expression {
         }
     }
 
+    /// Whether it has no captures and matches every line of a shape: what it matches there has no open place in it and
+    /// none beside it.
+    pub(super) fn matches_shape(&self, shape: &[u8]) -> bool {
+        let (regex, longest) = match self.loose().first() {
+            Some(loosest) => (self.compiled(loosest), loosest.least),
+            None => (self.ascii(), usize::MAX),
+        };
+        let Some(regex) = regex.filter(|regex| regex.capture_names().flatten().next().is_none())
+        else {
+            return false;
+        };
+        let is_known = |byte: Option<&u8>| byte.is_none_or(|byte| !is_open(*byte));
+        regex.find(shape).is_some_and(|found| {
+            // Without its bounds it matches the same where that is no longer than the least of them.
+            found.len() <= longest
+                && !found.as_bytes().iter().any(|byte| is_open(*byte))
+                && is_known(found.start().checked_sub(1).and_then(|at| shape.get(at)))
+                && is_known(shape.get(found.end()))
+        })
+    }
+
     /// Whether it matches.
     pub fn is_match(&self, text: &str) -> bool {
         if text.is_ascii() {
@@ -166,8 +188,7 @@ pub(super) fn kept(caught: &Caught<'_>) -> Captures {
         .collect()
 }
 
-pub(super) fn sorted<'t>(named: impl IntoIterator<Item = (&'t str, &'t str)>) -> Caught<'t> {
-    let named = named.into_iter();
+fn sorted<'t>(named: impl Iterator<Item = (&'t str, &'t str)>) -> Caught<'t> {
     let mut caught: Caught<'t> = named.map(|(name, value)| capture(name, value)).collect();
     caught.sort();
     caught
@@ -268,4 +289,60 @@ fn around(regex: &Regex, text: &str) -> String {
         start -= 1;
     }
     excerpt(&text[start..], EXCERPT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::{self, Words};
+    use super::*;
+
+    const SOURCES: [&str; 8] = [
+        r"(?i)\bNVRM\b|nvidia-(?:smi|device-plugin)|modprobe[^\n]{0,40}\bnvidia",
+        r"gpu-operator",
+        r"\bpull.{0,20}refused",
+        r"^E\d",
+        r"plugin$",
+        r"gpu\B",
+        r"nvidia-device-plugin-[a-z]",
+        r"gpu-(?P<part>operator)",
+    ];
+
+    proptest::proptest! {
+        #[test]
+        fn what_matches_a_shape_matches_each_of_its_lines(
+            parts in proptest::collection::vec(
+                "gpu|gpu-operator|operator|NVRM|modprobe| nvidia|nvidia-device-plugin|-|pull|refused|E|[ .:]|[0-9]{1,3}|[0-9a-z]{1,5}|xxxxxxxxxxxxxxx",
+                0..8,
+            ),
+        ) {
+            let line = parts.concat();
+            let words = Words::of(["gpu", "pull"].into_iter());
+            let mut shape = Vec::new();
+            assert!(shape::write(line.as_bytes(), false, &words, &mut shape));
+            for source in SOURCES {
+                let expression = Expression::new(source);
+                if expression.matches_shape(&shape) {
+                    proptest::prop_assert!(expression.is_match(&line), "{} {}", source, line);
+                    proptest::prop_assert_eq!(expression.captures(&line), Some(Caught::new()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_with_ids_is_matched_by_the_words_beside_them() {
+        let words = Words::of(std::iter::empty());
+        let mut shape = Vec::new();
+        shape::write(
+            b"pod gpu-operator/nvidia-device-plugin-0a1b2 is up",
+            false,
+            &words,
+            &mut shape,
+        );
+        let matched = SOURCES.map(|source| Expression::new(source).matches_shape(&shape));
+        assert_eq!(
+            matched,
+            [true, true, false, false, false, false, false, false]
+        );
+    }
 }

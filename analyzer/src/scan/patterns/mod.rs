@@ -8,17 +8,12 @@ mod ascii;
 mod boots;
 mod clauses;
 mod expression;
-mod generated;
 mod hit;
 mod index;
 mod open_text;
-mod parts;
 mod search;
 mod shape;
 mod shapes;
-mod track;
-#[cfg(test)]
-mod track_tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};
@@ -28,13 +23,11 @@ use regex_automata::nfa::thompson::NFA;
 use crate::dress::Voice;
 use crate::dress::respell;
 pub use crate::lines::earliest;
-use crate::lines::{self, Origin};
 use crate::parsers::{Channel, EXTRACTORS, Said};
 use clauses::Clauses;
 pub use expression::{Expression, LinePattern};
 pub use hit::{Captures, Found, Hit};
 use index::{Held, Index};
-use parts::Track;
 use search::Asking;
 use shape::Words;
 use shapes::{Learnt, Shapes};
@@ -55,8 +48,6 @@ pub struct Patterns {
     tested: OnceLock<Box<Patterns>>,
     /// Automata that tell which shapes of lines a pattern cannot match; made when first asked.
     automata: Vec<OnceLock<Option<NFA>>>,
-    /// The same that tell where the parts of a match stand.
-    tracks: Vec<OnceLock<Option<Track>>>,
     /// Words that shapes of lines have to show; known when first asked.
     words: OnceLock<Words>,
     /// Shapes of lines that were met, together and for each thread that is not searching now.
@@ -92,7 +83,6 @@ impl Patterns {
             tests: Vec::new(),
             tested: OnceLock::new(),
             automata: patterns.iter().map(|_| OnceLock::new()).collect(),
-            tracks: patterns.iter().map(|_| OnceLock::new()).collect(),
             words: OnceLock::new(),
             learnt: Learnt::default(),
             shapes: Mutex::default(),
@@ -175,14 +165,6 @@ impl Patterns {
         asking
     }
 
-    /// The first pattern with the same expression as one.
-    fn first_same(&self, number: u32) -> u32 {
-        let first = self.same.get(number as usize);
-        first
-            .and_then(|first| u32::try_from(*first).ok())
-            .unwrap_or(number)
-    }
-
     /// The automaton of a pattern; none of an extractor, or where it is too large.
     fn automaton(&self, number: u32) -> Option<&NFA> {
         // Patterns with the same expression share it.
@@ -191,14 +173,6 @@ impl Patterns {
         let made = self.automata.get(first)?;
         made.get_or_init(|| abstract_match::automaton(source))
             .as_ref()
-    }
-
-    /// What tells where the parts of a pattern's match stand; none of an extractor, or where it is too large.
-    fn track(&self, number: u32) -> Option<&Track> {
-        let first = *self.same.get(usize::try_from(number).ok()?)?;
-        let source = self.patterns.get(first)?.regex.as_str();
-        let made = self.tracks.get(first)?;
-        made.get_or_init(|| Track::of(source)).as_ref()
     }
 
     /// Searches a text that was found inside an object.
@@ -212,25 +186,14 @@ impl Patterns {
     /// The patterns that a text matches which was found inside an object, with what they capture.
     pub(super) fn matching(&self, said: &Said) -> Vec<(usize, Captures)> {
         let text = said.text.as_bytes();
-        let index = self.index(said.channel);
-        let origin = Origin {
-            path: "",
-            node: "",
-            channel: said.channel,
-            speaker: String::new(),
-        };
-        let mut shapes = self.lock_shapes().pop().unwrap_or_default();
-        let plain = lines::Said::Plain(text);
-        let possible = shapes.possible(self, self.words(), (&origin, &plain));
         let mut asking = Asking::default();
-        asking.ask(self, index, (text, || 0), possible);
-        self.lock_shapes().push(shapes);
-        let numbers = std::mem::take(&mut asking.numbers);
-        let matching = numbers.into_iter().filter_map(|index| {
+        asking.search(self.index(said.channel), text);
+        asking.keep_possible(&self.clauses, text);
+        let matching = asking.numbers.into_iter().filter_map(|index| {
             let index = index as usize;
             let pattern = self.patterns.get(index)?;
             let applies = pattern.applies(said.channel, "");
-            let caught = applies.then(|| asking.caught(self, index, &said.text))??;
+            let caught = applies.then(|| pattern.regex.captures(&said.text))??;
             Some((index, expression::kept(&caught)))
         });
         matching.collect()
@@ -272,6 +235,7 @@ fn is_log(channel: Channel) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::Origin;
 
     fn patterns(expressions: &[&str]) -> Patterns {
         let patterns = expressions.iter().map(|expression| LinePattern {

@@ -84,7 +84,7 @@ mod tests {
         #[test]
         fn a_text_that_stands_in_a_line_may_stand_in_its_shape(
             parts in proptest::collection::vec(
-                "[ .:\"-]|xid|no|to|bad|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}|-[bcx2]{5}|-[bcxz2459]{5}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", 1..9,
+                "[ .:\"-]|xid|no|to|bad|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}", 1..9,
             ),
             from in 0..40usize,
             length in 3..14usize,

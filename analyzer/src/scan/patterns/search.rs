@@ -1,12 +1,12 @@
 //! The search of a stretch of lines: which patterns a line meets, and what comes of it.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use super::clauses::Clauses;
-use super::expression::{self, Caught};
+use super::expression::Caught;
 use super::hit::{Counter, Found, add_alike};
 use super::index::{Held, Index};
-use super::shapes::{Narrowed, Possible, Shapes};
+use super::shapes::{Possible, Shapes};
 use super::{Patterns, boots, is_log};
 use crate::dress::Nature;
 use crate::lines::{LogLine, Origin, Record, Said};
@@ -42,10 +42,21 @@ impl Patterns {
             let said = origin.said(raw);
             search.found.is_records &= raw.is_empty() || matches!(said, Said::Record(_));
             let possible = shapes.possible(self, words, (origin, &said));
-            // In a journal half of each line is fields that no pattern is matched against.
-            let skip = || message.as_mut().map_or(0, |field| field.find(raw));
             let asking = &mut search.asking;
-            asking.ask(self, index, (raw, skip), possible);
+            asking.certain.clear();
+            match possible {
+                Some(Possible { numbers: [], .. }) => asking.numbers.clear(),
+                Some(few) if self.are_few(few) => asking.take(few),
+                possible => {
+                    // In a journal half of each line is fields that no pattern is matched against.
+                    let skip = message.as_mut().map_or(0, |field| field.find(raw));
+                    asking.search(index, &raw[skip..]);
+                    match possible {
+                        Some(possible) => asking.keep_among(possible),
+                        None => asking.keep_possible(&self.clauses, raw),
+                    }
+                }
+            }
             if !search.asking.numbers.is_empty() && !manual::explains(raw) {
                 let record = match said {
                     Said::Record(record) => Some(record),
@@ -63,7 +74,8 @@ impl Patterns {
 
     /// Whether what asks is patterns of which so few are to be tried that nothing has to be looked for before.
     fn are_few(&self, possible: Possible<'_>) -> bool {
-        possible.to_try() <= FEW && possible.numbers.iter().all(|one| self.is_pattern(*one))
+        possible.numbers.len() - possible.certain.len() <= FEW
+            && possible.numbers.iter().all(|one| self.is_pattern(*one))
     }
 
     /// Whether what asks is a pattern, and no extractor.
@@ -71,7 +83,7 @@ impl Patterns {
         number < self.extractors_from()
     }
 
-    pub(super) fn lock_shapes(&self) -> std::sync::MutexGuard<'_, Vec<Shapes>> {
+    fn lock_shapes(&self) -> std::sync::MutexGuard<'_, Vec<Shapes>> {
         self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,8 +98,7 @@ impl Patterns {
         // What came of the expressions that the line met, and the patterns that match by their places there.
         let mut tried: Vec<(usize, Option<Caught<'_>>)> = Vec::new();
         let mut matched: Vec<(usize, usize)> = Vec::new();
-        let numbers = std::mem::take(&mut search.asking.numbers);
-        for index in numbers.iter().map(|index| *index as usize) {
+        for index in search.asking.numbers.iter().map(|index| *index as usize) {
             if index >= self.patterns.len() {
                 extract(index - self.patterns.len(), &line, &mut search.found);
                 continue;
@@ -98,14 +109,17 @@ impl Patterns {
             let same = self.same[index];
             let known = tried.iter().position(|(one, _)| *one == same);
             let at = known.unwrap_or_else(|| {
-                tried.push((same, search.asking.caught(self, index, &text)));
+                let caught = match search.asking.is_certain(index) {
+                    true => Some(Caught::new()),
+                    false => self.patterns[index].regex.captures(&text),
+                };
+                tried.push((same, caught));
                 tried.len() - 1
             });
             if tried[at].1.is_some() {
                 matched.push((index, at));
             }
         }
-        search.asking.numbers = numbers;
         let nature = |index: usize| self.patterns[index].nature;
         let is_routine = matched
             .iter()
@@ -157,81 +171,25 @@ impl Heard {
 #[derive(Default)]
 pub(super) struct Asking {
     pub(super) numbers: Vec<u32>,
-    /// What is known of the line's shape, where that is much.
-    narrowed: Option<Arc<Narrowed>>,
-    /// Where the bytes of the shape stand in the line, once that was asked; and whether it can be told.
-    places: Vec<u32>,
-    is_aligned: Option<bool>,
+    /// Patterns that match whatever stands at the open places of the line, in order.
+    certain: Vec<u32>,
     line: Held,
 }
 
 impl Asking {
-    /// Notes what asks for a line, as far as its shape allows it; `skip` tells where in the line a message begins.
-    pub(super) fn ask(
-        &mut self,
-        patterns: &Patterns,
-        index: &Index,
-        (raw, skip): (&[u8], impl FnOnce() -> usize),
-        possible: Option<Possible<'_>>,
-    ) {
-        self.narrowed = None;
-        self.is_aligned = None;
-        match possible {
-            Some(Possible { numbers: [], .. }) => self.numbers.clear(),
-            Some(few) if patterns.are_few(few) => self.take(few),
-            possible => {
-                self.search(index, &raw[skip()..]);
-                match possible {
-                    Some(possible) => self.keep_among(possible),
-                    None => self.keep_possible(&patterns.clauses, raw),
-                }
-            }
-        }
-    }
-
     /// Takes what asks for a line of a known shape.
     fn take(&mut self, possible: Possible<'_>) {
         self.numbers.clear();
         self.numbers.extend_from_slice(possible.numbers);
-        self.narrowed = possible.narrowed.map(Arc::clone);
+        self.certain.extend_from_slice(possible.certain);
     }
 
-    /// What a pattern captures in the line that was asked for; none where it does not match.
-    pub(super) fn caught<'t>(
-        &mut self,
-        patterns: &'t Patterns,
-        index: usize,
-        text: &'t str,
-    ) -> Option<Caught<'t>> {
-        let known = self.known(patterns, index, text);
-        known.or_else(|| patterns.patterns[index].regex.captures(text))
-    }
-
-    /// The same where the shape of the line tells.
-    fn known<'t>(
-        &mut self,
-        patterns: &'t Patterns,
-        index: usize,
-        text: &'t str,
-    ) -> Option<Caught<'t>> {
-        let narrowed = self.narrowed.as_ref()?;
-        let number = u32::try_from(index).ok()?;
-        if narrowed.is_certain(number) {
-            return Some(Caught::new());
-        }
-        let parts = narrowed.parts(number)?;
-        let places = &mut self.places;
-        let is_aligned = self
-            .is_aligned
-            .get_or_insert_with(|| narrowed.align(text, places));
-        let track = patterns.track(number).filter(|_| *is_aligned)?;
-        track
-            .named(parts, &self.places, text)
-            .map(expression::sorted)
+    fn is_certain(&self, index: usize) -> bool {
+        u32::try_from(index).is_ok_and(|index| self.certain.binary_search(&index).is_ok())
     }
 
     /// Notes what asks for some text of a line.
-    fn search(&mut self, index: &Index, line: &[u8]) {
+    pub(super) fn search(&mut self, index: &Index, line: &[u8]) {
         let Self { numbers, .. } = self;
         numbers.clear();
         index.search(line, &mut |owners| numbers.extend_from_slice(owners));
@@ -243,11 +201,11 @@ impl Asking {
         self.numbers.dedup();
         let is_possible = |number: &u32| possible.numbers.binary_search(number).is_ok();
         self.numbers.retain(is_possible);
-        self.narrowed = possible.narrowed.map(Arc::clone);
+        self.certain.extend_from_slice(possible.certain);
     }
 
     /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.
-    fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
+    pub(super) fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
         let Self { numbers, line, .. } = self;
         if numbers.is_empty() {
             return;

@@ -1,11 +1,6 @@
 //! The shape of a line: the line with its numbers and ids left open, so that lines which differ in nothing else share it.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
-
-use super::generated::{
-    DRAWN, DRAWN_LENGTH, UUID_HEAD, UUID_TAIL, is_drawn, is_drawn_end, uuid_tail,
-};
 
 /// An open place of digits.
 pub(super) const DIGITS: u8 = 0x80;
@@ -13,12 +8,6 @@ pub(super) const DIGITS: u8 = 0x80;
 pub(super) const HEX: u8 = 0x81;
 /// An open place of digits and letters, of which no more than three stand together unless all are of base 16.
 pub(super) const MIXED: u8 = 0x82;
-
-/// An open place of what Kubernetes draws at random for the end of a name: digits and letters of [`DRAWN`] only.
-pub(super) const DRAWN_END: u8 = 0x83;
-
-/// How many kinds of open places there are.
-pub(super) const KINDS: usize = 4;
 
 /// Runs of so many letters or more stand in a shape as they are: they are words. Shorter ones by one letter do where
 /// they are known as words.
@@ -29,23 +18,11 @@ pub(super) fn is_open(byte: u8) -> bool {
     byte >= DIGITS
 }
 
-/// All bytes that may stand at an open place.
-pub(super) fn bytes_of(open: u8) -> &'static [u8] {
-    match open {
-        DIGITS => b"0123456789",
-        HEX => b"0123456789abcdef",
-        DRAWN_END => DRAWN,
-        _ => b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
-    }
-}
-
 /// What shapes have to show of the texts that are looked for: their words of three letters, and their words that could
 /// stand in numbers and ids (`x509`, `6443`, `dead`). What holds one of these is no open place.
 pub(super) struct Words {
     /// Words of three letters, as a bit each.
     short: Vec<u64>,
-    /// Four letters of longer words, as a bit for each hash.
-    inside: Vec<u64>,
     /// How the others begin, as a bit for each hash of four bytes.
     begins: Vec<u64>,
     /// The others, sorted.
@@ -60,17 +37,11 @@ impl Words {
     pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut short = vec![0; Self::LETTERS.pow(3) / 64 + 1];
         let mut begins = vec![0; Self::BEGINS / 64];
-        let mut inside = vec![0; Self::BEGINS / 64];
         let mut others = BTreeSet::new();
         for text in texts {
             let runs = text.as_bytes().split(|byte| !byte.is_ascii_alphabetic());
             for at in runs.filter_map(Self::place) {
                 short[at / 64] |= 1u64 << (at % 64);
-            }
-            let letters = text.as_bytes().windows(SHORTEST);
-            for four in letters.filter(|four| four.iter().all(|byte| is_drawn(*byte))) {
-                let at = Self::begin([four[0], four[1], four[2], four[3]]);
-                inside[at / 64] |= 1u64 << (at % 64);
             }
             let tokens = text.as_bytes().split(|byte| kind(*byte) == OTHER);
             for token in tokens.filter(|token| token.len() >= SHORTEST) {
@@ -84,7 +55,6 @@ impl Words {
         }
         Self {
             short,
-            inside,
             begins,
             others: others.into_iter().collect(),
         }
@@ -110,23 +80,12 @@ impl Words {
     }
 
     /// Whether one of the other words stands in digits and letters.
-    pub(super) fn stand_in(&self, token: &[u8]) -> bool {
+    fn stand_in(&self, token: &[u8]) -> bool {
         let mut places = token.windows(SHORTEST).enumerate();
         places.any(|(at, four)| {
             let begin = Self::begin([four[0], four[1], four[2], four[3]]);
             self.begins[begin / 64] & (1 << (begin % 64)) != 0 && self.begin_with(&token[at..])
         })
-    }
-
-    /// Whether a part of some word stands in what may have been drawn at random.
-    pub(super) fn hide_in(&self, drawn: &[u8]) -> bool {
-        let is_inside = |four: &[u8]| {
-            let at = Self::begin([four[0], four[1], four[2], four[3]]);
-            self.inside[at / 64] & (1 << (at % 64)) != 0
-        };
-        drawn.windows(WORD - 1).any(|three| self.has_short(three))
-            || drawn.windows(SHORTEST).any(is_inside)
-            || self.stand_in(drawn)
     }
 
     fn begin_with(&self, token: &[u8]) -> bool {
@@ -150,12 +109,12 @@ pub(super) fn may_be_open(token: &[u8]) -> bool {
 }
 
 /// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
-pub(super) const OTHER: u8 = 0;
-pub(super) const DIGIT: u8 = 1;
-pub(super) const HEX_LETTER: u8 = 2;
+const OTHER: u8 = 0;
+const DIGIT: u8 = 1;
+const HEX_LETTER: u8 = 2;
 const LETTER: u8 = 4;
 
-static KIND_OF: [u8; 256] = kinds();
+static KINDS: [u8; 256] = kinds();
 
 const fn kinds() -> [u8; 256] {
     let mut kinds = [OTHER; 256];
@@ -172,14 +131,14 @@ const fn kinds() -> [u8; 256] {
     kinds
 }
 
-pub(super) fn kind(byte: u8) -> u8 {
-    KIND_OF[byte as usize]
+fn kind(byte: u8) -> u8 {
+    KINDS[byte as usize]
 }
 
 /// Appends the shape of a text; false where it has none: it is not ASCII, or a record of JSON writes a character of it
 /// as a number.
 ///
-/// Only what holds a digit can be open, and the ends of generated names: the text is gone through from digit to digit.
+/// Only what holds a digit can be open, so the text is gone through from digit to digit.
 pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Vec<u8>) -> bool {
     if !text.is_ascii() || (is_escaped && !escapes_letters(text)) {
         return false;
@@ -189,64 +148,23 @@ pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Ve
         let start = token_start(text, digit, is_escaped);
         let (length, kinds) = token_at(&text[start..]);
         let token = &text[start..start + length];
-        copied = copy(text, copied..start.max(copied), words, shape);
         // The digit may be the letter of an escape.
         at = (start + length).max(digit + 1);
-        if kinds & DIGIT == 0 {
+        if kinds & DIGIT == 0 || words.stand_in(token) {
             continue;
         }
-        if length == DRAWN_LENGTH && is_drawn_end(text, start, words) {
-            shape.push(DRAWN_END);
-            copied = at;
-            continue;
-        }
-        if words.stand_in(token) {
-            continue;
-        }
+        shape.extend_from_slice(&text[copied..start]);
         copied = at;
-        let tail = uuid_tail(&text[at..], words);
-        if tail > 0 && length == UUID_HEAD && kinds & LETTER == 0 {
+        if kinds == DIGIT {
+            shape.push(DIGITS);
+        } else if kinds == DIGIT | HEX_LETTER {
             shape.push(HEX);
         } else {
-            open(token, kinds, words, shape);
-        }
-        if tail > 0 {
-            for length in UUID_TAIL {
-                shape.extend_from_slice(&[text[at], HEX]);
-                at += 1 + length;
-            }
-            copied = at;
+            mixed(token, words, shape);
         }
     }
-    copy(text, copied..text.len(), words, shape);
+    shape.extend_from_slice(&text[copied..]);
     true
-}
-
-/// Appends the shape of digits and letters that stand together, some of them digits.
-fn open(token: &[u8], kinds: u8, words: &Words, shape: &mut Vec<u8>) {
-    if kinds == DIGIT {
-        shape.push(DIGITS);
-    } else if kinds == DIGIT | HEX_LETTER {
-        shape.push(HEX);
-    } else {
-        mixed(token, words, shape);
-    }
-}
-
-/// Appends a stretch without open places but the ends of generated names, which need not hold a digit; gives its end.
-fn copy(text: &[u8], stretch: Range<usize>, words: &Words, shape: &mut Vec<u8>) -> usize {
-    let Range { start, end } = stretch;
-    let mut copied = start;
-    for hyphen in memchr::memchr_iter(b'-', &text[start..end]) {
-        let at = start + hyphen + 1;
-        if at >= copied && at + DRAWN_LENGTH <= end && is_drawn_end(text, at, words) {
-            shape.extend_from_slice(&text[copied..at]);
-            shape.push(DRAWN_END);
-            copied = at + DRAWN_LENGTH;
-        }
-    }
-    shape.extend_from_slice(&text[copied..end]);
-    end
 }
 
 /// Whether each escape of a text of JSON stands for one letter that is written as it is.
@@ -378,22 +296,10 @@ mod tests {
                     }
                     at += 1;
                 }
-                _ if is_drawn_end(text, at, words) && length == DRAWN_LENGTH => {
-                    shape.push(DRAWN_END);
-                }
                 _ if kinds & DIGIT == 0 || words.stand_in(token) => shape.extend_from_slice(token),
-                _ => {
-                    let tail = &text[at + length..];
-                    let tail = &tail[..uuid_tail(tail, words)];
-                    match length {
-                        UUID_HEAD if !tail.is_empty() && kinds & LETTER == 0 => shape.push(HEX),
-                        _ => open(token, kinds, words, &mut shape),
-                    }
-                    for start in [0, 5, 10, 15] {
-                        shape.extend(tail.get(start).iter().flat_map(|hyphen| [**hyphen, HEX]));
-                    }
-                    at += tail.len();
-                }
+                DIGIT => shape.push(DIGITS),
+                kinds if kinds & LETTER == 0 => shape.push(HEX),
+                _ => mixed(token, words, &mut shape),
             }
             at += length;
         }
@@ -403,10 +309,10 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn from_digit_to_digit_gives_the_shape_byte_by_byte(
-            text in "([ -~]{0,9}|[0-9a-f]{1,9}|\\\\[nt\"0-9]|x509|xid| 12|\\\\|-[bcxz2459]{5}|[0-9a-f]{8}|([-_][0-9a-f]{4}){3}-[0-9a-f]{12}){0,9}",
+            text in "([ -~]{0,9}|[0-9a-f]{1,9}|\\\\[nt\"0-9]|x509|xid| 12|\\\\){0,9}",
             is_escaped: bool,
         ) {
-            let words = Words::of(["xid", "x509", "6443", "xzzb"].into_iter());
+            let words = Words::of(["xid", "x509", "6443"].into_iter());
             let mut shape = Vec::new();
             let has = write(text.as_bytes(), is_escaped, &words, &mut shape);
             let plainly = plainly(text.as_bytes(), is_escaped, &words);

@@ -7,12 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::abstract_match::Follower;
 use super::index::Held;
-use super::parts;
 use super::shape::{self, Words};
-use super::track::{Traced, Tracer};
 use super::{Patterns, is_log};
 use crate::lines::{Origin, Said};
-use crate::parsers::Channel;
 
 /// Bytes of shapes that are remembered.
 const REMEMBERED: usize = 6 << 20;
@@ -23,7 +20,7 @@ const LONGEST: usize = 4096;
 /// Different shapes of one hash that are told apart.
 const SAME_HASH: usize = 4;
 /// A shape that one thread met so often is worth asking the automata which patterns can match it: trying them costs more.
-const OFTEN: u32 = 12;
+const OFTEN: u32 = 100;
 /// Places that remember the hash of a shape that was seen once: what is said once only is not worth a proof.
 const ONCE: usize = 1 << 14;
 
@@ -32,39 +29,13 @@ struct Known {
     shape: Box<[u8]>,
     possible: Box<[u32]>,
     /// The same found out with more effort, once for all threads.
-    narrowed: OnceLock<Arc<Narrowed>>,
+    narrowed: OnceLock<Narrowed>,
 }
 
 /// What can match a line of a shape by the automata of its patterns.
-#[derive(Default)]
-pub(super) struct Narrowed {
+struct Narrowed {
     possible: Box<[u32]>,
-    /// Patterns without captures that every line of the shape matches, in order.
     certain: Box<[u32]>,
-    /// Other patterns that every line matches, in order, with the places in the shape of the parts of the match.
-    traced: Box<[(u32, Box<[u32]>)]>,
-    /// What the shape says.
-    said: Box<[u8]>,
-}
-
-impl Narrowed {
-    /// Whether a pattern without captures matches every line.
-    pub(super) fn is_certain(&self, pattern: u32) -> bool {
-        self.certain.binary_search(&pattern).is_ok()
-    }
-
-    /// Where the parts of a pattern's match stand in the shape, which is the same in every line.
-    pub(super) fn parts(&self, pattern: u32) -> Option<&[u32]> {
-        let at = self
-            .traced
-            .binary_search_by_key(&pattern, |(known, _)| *known);
-        Some(&self.traced[at.ok()?].1)
-    }
-
-    /// Where the bytes of the shape stand in a line; false where that cannot be told.
-    pub(super) fn align(&self, line: &str, places: &mut Vec<u32>) -> bool {
-        parts::align(&self.said, line.as_bytes(), places)
-    }
 }
 
 /// What asks for a line of a known shape.
@@ -72,27 +43,28 @@ impl Narrowed {
 pub(super) struct Possible<'s> {
     /// What can match it, in order.
     pub(super) numbers: &'s [u32],
-    /// What is known of the shape beyond that.
-    pub(super) narrowed: Option<&'s Arc<Narrowed>>,
+    /// Patterns without captures that every line of the shape matches, in order.
+    pub(super) certain: &'s [u32],
 }
 
 impl Known {
     fn possible(&self) -> Possible<'_> {
-        let narrowed = self.narrowed.get();
-        Possible {
-            numbers: narrowed.map_or(&self.possible, |narrowed| &narrowed.possible),
-            narrowed,
+        match self.narrowed.get() {
+            Some(narrowed) => narrowed.possible(),
+            None => Possible {
+                numbers: &self.possible,
+                certain: &[],
+            },
         }
     }
 }
 
-impl Possible<'_> {
-    /// Patterns that have to be tried.
-    pub(super) fn to_try(&self) -> usize {
-        let known = self
-            .narrowed
-            .map_or(0, |known| known.certain.len() + known.traced.len());
-        self.numbers.len() - known
+impl Narrowed {
+    fn possible(&self) -> Possible<'_> {
+        Possible {
+            numbers: &self.possible,
+            certain: &self.certain,
+        }
     }
 }
 
@@ -182,7 +154,6 @@ pub(super) struct Shapes {
     said: Vec<u8>,
     held: Held,
     follower: Follower,
-    tracer: Tracer,
 }
 
 impl Shapes {
@@ -225,11 +196,9 @@ impl Shapes {
         let met = self.known.met.get_mut(at)?;
         met.times = met.times.saturating_add(1);
         let known = &met.known;
-        let is_worth = met.times >= OFTEN && !known.possible.is_empty();
-        if is_worth && known.narrowed.get().is_none() {
-            let follow = (&mut self.follower, &mut self.tracer);
-            let narrow = || Arc::new(narrowed(known, patterns, follow));
-            known.narrowed.get_or_init(narrow);
+        if met.times >= OFTEN && !known.possible.is_empty() {
+            let narrow = || narrowed(known, patterns, &mut self.follower);
+            return Some(known.narrowed.get_or_init(narrow).possible());
         }
         Some(known.possible())
     }
@@ -293,13 +262,9 @@ impl Shapes {
     }
 }
 
-/// What can match a known shape: the patterns that no automaton excludes, and what those do that match it whatever
-/// stands at its open places.
-fn narrowed(
-    known: &Known,
-    patterns: &Patterns,
-    (follower, tracer): (&mut Follower, &mut Tracer),
-) -> Narrowed {
+/// What can match a known shape: the patterns that no automaton excludes, and which of them match it whatever stands
+/// at its open places.
+fn narrowed(known: &Known, patterns: &Patterns, follower: &mut Follower) -> Narrowed {
     let is_record = known.shape[1] != 0;
     let mut said = Vec::new();
     if !is_record {
@@ -307,37 +272,22 @@ fn narrowed(
     } else if !shape::unescape(&known.shape[2..], &mut said) {
         return Narrowed {
             possible: known.possible.clone(),
-            ..Narrowed::default()
+            certain: Box::default(),
         };
     }
     let may = |number: &u32| match patterns.automaton(*number) {
-        Some(automaton) => follower.may_match(patterns.first_same(*number), automaton, &said),
+        Some(automaton) => follower.may_match(automaton, &said),
         None => true,
     };
-    let mut possible: Vec<u32> = known.possible.iter().copied().filter(may).collect();
-    let (mut certain, mut traced) = (Vec::new(), Vec::new());
+    let possible: Box<[u32]> = known.possible.iter().copied().filter(may).collect();
     // Of other lines a part that names clock and speaker is no part of the message.
-    let said_in_objects = [Channel::Event as u8, Channel::Status as u8];
-    if is_record || said_in_objects.contains(&known.shape[0]) {
-        let is_alignable = parts::is_alignable(&said);
-        possible.retain(|number| {
-            let Some(track) = patterns.track(*number) else {
-                return true;
-            };
-            match tracer.trace(track, &said) {
-                Traced::Never => return false,
-                Traced::Always(_) if track.is_certain() => certain.push(*number),
-                Traced::Always(parts) if is_alignable => traced.push((*number, parts)),
-                Traced::Always(_) | Traced::Unknown => {}
-            }
-            true
-        });
-    }
+    let matches = |number: &u32| {
+        let pattern = patterns.patterns.get(*number as usize);
+        is_record && pattern.is_some_and(|pattern| pattern.regex.matches_shape(&said))
+    };
     Narrowed {
-        possible: possible.into(),
-        certain: certain.into(),
-        traced: traced.into(),
-        said: said.into(),
+        certain: possible.iter().copied().filter(matches).collect(),
+        possible,
     }
 }
 
