@@ -154,7 +154,10 @@ fn draw(analysis: &Analysis, width: usize, room: Room) -> String {
     if !guessed {
         unexplained(analysis, room, &mut out);
     }
-    harmless(analysis, &mut out);
+    // What is no trouble goes first where the screen is too low.
+    if room.proofs > 1 {
+        harmless(analysis, &mut out);
+    }
     out.finish()
 }
 

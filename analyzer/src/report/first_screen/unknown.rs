@@ -75,9 +75,10 @@ fn of_cause(first: &Incident, analysis: &Analysis) -> Vec<String> {
 
 /// What trying the fix left open.
 fn of_fix(first: &Incident, analysis: &Analysis) -> Option<String> {
+    let helps = || "Whether the fix helps: the check after it tells.".to_owned();
     let Some(fix) = &first.fix else {
-        // Nobody asked for a trial; the row of the fix says so.
-        return None;
+        // Nobody asked for a trial, as with `diagnose`.
+        return (!first.remedy.title.trim().is_empty()).then(helps);
     };
     let pods = impact::hit(analysis).len();
     match fix.claim {
@@ -87,9 +88,7 @@ fn of_fix(first: &Incident, analysis: &Analysis) -> Option<String> {
         FixClaim::RemovesTheCause if pods > 1 => Some(format!(
             "Whether the {pods} pods can run after the fix: the check after it tells."
         )),
-        FixClaim::NeedsARuntimeStep | FixClaim::CannotBeShown => {
-            Some("Whether the fix helps: the check after it tells.".to_owned())
-        }
+        FixClaim::NeedsARuntimeStep | FixClaim::CannotBeShown => Some(helps()),
         _ => None,
     }
 }
