@@ -55,9 +55,7 @@ pub(crate) fn were(number: u64) -> &'static str {
 pub(crate) fn subject(id: &str) -> String {
     match id.split_once('/') {
         // Where a text names no namespace, or no pod at all, nothing stands before the name.
-        Some(("pod", name)) if name.ends_with("(not named)") => {
-            "a pod that is not named".to_owned()
-        }
+        Some(("pod", _)) if is_unnamed(id) => "a pod that is not named".to_owned(),
         Some(("pod" | "node", name)) => name.trim_start_matches('/').to_owned(),
         Some(("gpu", name)) => match name.split_once('/') {
             Some((node, bus_id)) => format!("GPU {bus_id} on {node}"),
@@ -66,6 +64,11 @@ pub(crate) fn subject(id: &str) -> String {
         Some((kind, name)) => format!("{kind} {name}"),
         None => id.to_owned(),
     }
+}
+
+/// Whether a subject is something that its line does not name.
+pub(crate) fn is_unnamed(subject: &str) -> bool {
+    subject.ends_with("(not named)")
 }
 
 /// The whole sentences of a text that fit into `most` characters, at least the first.

@@ -26,6 +26,10 @@ pub(super) fn name(analysis: &mut Analysis) {
         {
             subjects.retain(|subject| failing.contains(&subject));
         }
+        // That a line names no pod is no name where pods are listed that fail.
+        if !failing.is_empty() && subjects.iter().all(|subject| words::is_unnamed(subject)) {
+            subjects.clear();
+        }
         incident.title = title(std::mem::take(&mut incident.title), &subjects);
     }
 }

@@ -6,7 +6,7 @@ use casefile_bundle::sources;
 use crate::change::risk;
 use crate::facts::cluster::ComposeMark;
 use crate::facts::node::Process;
-use crate::model::{Analysis, Step};
+use crate::model::{Analysis, Step, Verdict};
 use crate::scan::Scanned;
 use crate::words;
 
@@ -25,6 +25,7 @@ pub(super) fn leave_out(analysis: &mut Analysis, scanned: &Scanned) {
         (false, true) => NO_SIGN,
         (false, false) => return,
     };
+    set_aside(analysis);
     for incident in &mut analysis.incidents {
         let steps = &mut incident.remedy.steps;
         let mut left = strip(steps, true);
@@ -32,6 +33,21 @@ pub(super) fn leave_out(analysis: &mut Analysis, scanned: &Scanned) {
         if let Some(last) = steps.last_mut().filter(|_| left) {
             last.text = format!("{} {note}", words::sentence(&last.text));
         }
+    }
+}
+
+/// What only a cluster can have is no guess about a machine that shows none: `127.0.0.53` is every Ubuntu's name server,
+/// and only CoreDNS makes a loop of it.
+fn set_aside(analysis: &mut Analysis) {
+    const OF_A_CLUSTER: [&str; 3] = ["dns", "scheduling", "hami"];
+    let guesses = analysis.differential.iter_mut();
+    let guesses = guesses.filter(|one| {
+        one.verdict == Verdict::Possible && OF_A_CLUSTER.contains(&one.family.as_str())
+    });
+    for guess in guesses {
+        guess.verdict = Verdict::NotChecked;
+        guess.why = "This machine shows no sign of Kubernetes, which the cause needs.".to_owned();
+        analysis.incidents.retain(|one| one.cause != guess.cause);
     }
 }
 

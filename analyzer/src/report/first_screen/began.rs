@@ -48,7 +48,10 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
     );
     let stamp = stamp.or_else(|| stamp::of_lines(same, analysis.reference_time));
     Some(match stamp {
-        Some(stamp) => Rich::from(format!("{stamp}.")),
+        // Its last words bear this time; what they tell of may be older.
+        Some(stamp) => Rich::from(format!(
+            "{stamp}. It may have begun earlier: its last words bear this time."
+        )),
         None => not_known(),
     })
 }
@@ -81,6 +84,10 @@ fn not_known() -> Rich {
 fn ago(analysis: &Analysis, at: DateTime<Utc>) -> Rich {
     let time = words::time(at);
     match before(analysis, at) {
+        // Whatever the last line tells is as old as that or older.
+        Some((_, "the last line", _)) if analysis.reference_time == Some(at) => {
+            Rich::from(format!("{time} at the latest: no line is later"))
+        }
         Some((span, until, now)) => {
             Rich::from(format!("{time}, {span} before {until} ({now} UTC)"))
         }

@@ -32,13 +32,31 @@ pub(super) fn rows(first: &Incident, analysis: &Analysis) -> Vec<StatusRow> {
         true => in_words(first).map(Start::ByHand),
         false => Some(start),
     });
+    let lead = lead(first);
     let start = start.map(|start| match start {
-        Start::Whole(line) => row("Command", host(&line).code(line)),
-        Start::Command(line) => row("Start with", host(&line).code(line)),
-        Start::ByHand(text) => row("Start with", Rich::prose(&text)),
+        Start::Whole(line) => row("Command", lead.join(host(&line)).code(line)),
+        Start::Command(line) => row("Start with", lead.join(host(&line)).code(line)),
+        Start::ByHand(text) => row("Start with", lead.join(Rich::prose(&text))),
     });
     let risk = interrupts(first).map(|risk| row("Interrupts", Rich::new().say(&risk)));
     start.into_iter().chain(risk).collect()
+}
+
+/// Which step it is, so that what it interrupts is found in the row below; and that a question comes before it.
+fn lead(first: &Incident) -> Rich {
+    let asked = first.verdict == Verdict::Likely && !first.would_settle.is_empty();
+    let plan = plan::of(first);
+    let number = match chosen(&plan.steps) {
+        Chosen::Step { number, .. } if plan.steps.len() > 1 => Some(number),
+        Chosen::Look if plan.steps.len() > 1 => Some(1),
+        _ => None,
+    };
+    Rich::from(match (asked, number) {
+        (true, Some(number)) => format!("Once it is settled, step {number}. "),
+        (true, None) => "Once it is settled. ".to_owned(),
+        (false, Some(number)) => format!("Step {number}. "),
+        (false, None) => String::new(),
+    })
 }
 
 /// Where a command is run that asks no cluster: typed at the desk, it would change the wrong machine.
@@ -99,28 +117,61 @@ pub(crate) fn start(first: &Incident) -> Option<Start> {
         return None;
     }
     let plan = plan::of(first);
-    let mut acting: Vec<&StepItem> = plan.steps.iter().filter(|step| acts(step)).collect();
-    // What only a cluster answers is no start on a machine that shows none.
-    let of_kubernetes = |step: &&StepItem| step.text.plain().starts_with(words::OF_KUBERNETES);
-    if !acting.iter().all(of_kubernetes) {
-        acting.retain(|step| !of_kubernetes(step));
-    }
-    if acting.iter().all(|step| step.command.is_none()) {
-        // A person does all of it, after a look that a command takes.
-        let look = plan.steps.first()?.command.as_deref()?;
-        let (line, _) = line(look)?;
-        return (!acting.is_empty()).then_some(Start::Command(line));
-    }
-    let step = acting.first()?;
+    let (step, is_all) = match chosen(&plan.steps) {
+        Chosen::Nothing => return None,
+        Chosen::Look => {
+            let (line, _) = line(plan.steps.first()?.command.as_deref()?)?;
+            return Some(Start::Command(line));
+        }
+        Chosen::Step { step, is_all, .. } => (step, is_all),
+    };
     let Some(command) = step.command.as_deref() else {
         return by_hand(step).map(Start::ByHand);
     };
     Some(match line(command) {
-        Some((line, true)) if acting.len() == 1 => Start::Whole(line),
+        Some((line, true)) if is_all => Start::Whole(line),
         // One command of several is not yet the fix.
         Some((line, _)) => Start::Command(line),
         None => Start::ByHand(IN_STEPS.to_owned()),
     })
+}
+
+/// Which step of a plan comes first.
+enum Chosen<'a> {
+    /// None: no step changes anything.
+    Nothing,
+    /// The first one, which only looks: a person does all others.
+    Look,
+    /// The first that changes something.
+    Step {
+        /// Its number in the plan.
+        number: usize,
+        step: &'a StepItem,
+        /// Whether no other step changes anything.
+        is_all: bool,
+    },
+}
+
+fn chosen(steps: &[StepItem]) -> Chosen<'_> {
+    let all = (1..).zip(steps);
+    let mut acting: Vec<(usize, &StepItem)> = all.filter(|(_, step)| acts(step)).collect();
+    // What only a cluster answers is no start on a machine that shows none.
+    let of_kubernetes =
+        |(_, step): &(usize, &StepItem)| step.text.plain().starts_with(words::OF_KUBERNETES);
+    if !acting.iter().all(of_kubernetes) {
+        acting.retain(|step| !of_kubernetes(step));
+    }
+    let Some(&(number, step)) = acting.first() else {
+        return Chosen::Nothing;
+    };
+    match acting.iter().all(|(_, step)| step.command.is_none()) {
+        true => Chosen::Look,
+        false => Chosen::Step {
+            number,
+            step,
+            is_all: acting.len() == 1,
+        },
+    }
 }
 
 /// The first step that changes something, without its command.

@@ -77,7 +77,7 @@ pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
     // A cause whose pods are not known by name leaves only what fails and is not listed as unexplained.
     let all = analysis.impact.workloads.iter();
     // A pod that its line does not name may be any of those.
-    let is_unnamed = |subject: &String| subject.ends_with("(not named)");
+    let is_unnamed = |subject: &String| words::is_unnamed(subject);
     let is_open = first
         .is_some_and(|first| !first.subjects.is_empty() && first.subjects.iter().all(is_unnamed));
     all.filter(|one| is_open || !is_unexplained(one, analysis))
@@ -112,9 +112,11 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         for (index, subject) in subjects.take(NAMED).enumerate() {
             text = text.text(if index == 0 { "" } else { ", " });
             // A bare name says nothing of what it names.
-            text = text.text(match (subject.starts_with("node/"), index) {
-                (true, 0) => "Node ",
-                (true, _) => "node ",
+            let kind = subject.split('/').next().unwrap_or_default();
+            text = text.text(match (kind, index) {
+                ("node", 0) => "Node ",
+                ("node", _) => "node ",
+                ("pod", 0) if !words::is_unnamed(subject) => "Pod ",
                 _ => "",
             });
             text = text.code(words::subject(subject));

@@ -17,12 +17,18 @@ pub(super) fn of_lines<'a>(
     now: Option<DateTime<Utc>>,
 ) -> Option<String> {
     let lines: Vec<&str> = lines.collect();
-    let first = lines.iter().find(|line| {
+    let dated = lines.iter().find(|line| {
         boot(line).is_some()
             || syslog(line).is_some()
             || klog(line).is_some()
             || written(line).is_some()
-    })?;
+    });
+    let Some(first) = dated else {
+        let age = lines.iter().find_map(|line| aged(line))?;
+        return Some(format!(
+            "{age} before the listing was made, which has no date"
+        ));
+    };
     if let Some(at) = written(first) {
         return Some(at);
     }
@@ -79,6 +85,39 @@ static WRITTEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
     .ok()
 });
+
+/// How old an event is in a row that kubectl printed: `Warning  Failed  71s (x27 over 28m)  kubelet  ...` of `describe`,
+/// `28m  Warning  Failed  pod/web-0  ...` of `get events`. Of one that came again the first time counts.
+fn aged(line: &str) -> Option<&str> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let kind = words
+        .iter()
+        .position(|word| ["Warning", "Normal"].contains(word))?;
+    let described = words.get(kind + 2).filter(|word| is_age(word));
+    let Some(last) = described else {
+        let seen = words.get(kind.checked_sub(1)?)?;
+        return is_age(seen).then_some(seen);
+    };
+    match words.get(kind + 3..kind + 6) {
+        Some([times, "over", since]) if times.starts_with("(x") => {
+            let since = since.trim_end_matches(')');
+            is_age(since).then_some(since)
+        }
+        _ => Some(last),
+    }
+}
+
+/// `71s`, `2m39s`, `28h`, `12d`.
+fn is_age(word: &str) -> bool {
+    let parts = word.split_inclusive(|letter: char| letter.is_ascii_alphabetic());
+    let is_part = |part: &str| {
+        let digits = part.trim_end_matches(['s', 'm', 'h', 'd', 'y']);
+        digits.len() + 1 == part.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    word.starts_with(|first: char| first.is_ascii_digit())
+        && parts.clone().count() <= 2
+        && parts.clone().all(is_part)
+}
 
 fn by_log(at: &str, now: Option<DateTime<Utc>>) -> String {
     match now.and_then(|now| year(at, now)) {
@@ -175,6 +214,11 @@ mod tests {
         assert_eq!(composed.as_deref(), Some("2024-04-02 20:39:31 UTC"));
         let kernel = of(&["kern  :info  : [Mon May 15 09:25:27 2023] cgroup: fork rejected"]);
         assert!(kernel.unwrap().starts_with("May 15 09:25:27 2023 by"));
+        let row = "  Warning  FailedScheduling  71s (x27 over 28m)  default-scheduler  0/1 nodes";
+        assert!(of(&[row]).unwrap().starts_with("28m before the listing"));
+        let row = "15s   Warning   FailedScheduling   pod/model-d   0/1 nodes";
+        assert!(of(&[row]).unwrap().starts_with("15s before the listing"));
+        assert_eq!(of(&["Warning: 3 names are too long"]), None);
         let now = "2025-01-02T09:00:00Z".parse().ok();
         let dated = of_lines(["Dec 31 10:00:00 gpu-1 kernel: x"].into_iter(), now).unwrap();
         assert!(dated.contains("in 2024 by the end"), "{dated}");

@@ -92,12 +92,12 @@ fn first_word(text: &[u8]) -> &[u8] {
     &text[..start + length]
 }
 
-static SUMS: LazyLock<[Finder<'static>; 4]> =
+static ALGORITHMS: LazyLock<[Finder<'static>; 4]> =
     LazyLock::new(|| ["sha256", "sha512", "sha1", "md5"].map(Finder::new));
 
 /// Names of machines are made of such words too (`gpu-node-7`): what a dash or a digit ties to others does not count.
 fn names_thing(text: &[u8]) -> bool {
-    if SUMS.iter().any(|sum| sum.find(text).is_some()) {
+    if ALGORITHMS.iter().any(|sum| sum.find(text).is_some()) {
         return true;
     }
     let mut at = 0;
