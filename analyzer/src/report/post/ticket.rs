@@ -9,21 +9,23 @@ const MOST: usize = 1_500;
 const ROOM: usize = MOST - 4;
 /// What is given up where the text is too long, in this order: a row as a whole, or its last statements down to so many
 /// characters. What fails, since when and what to do stay whole for as long as anything else can go.
-const LEAST_FIRST: [(&str, usize); 15] = [
+const LEAST_FIRST: [(&str, usize); 17] = [
     ("Proof", 160),
     ("Not seen", 150),
     ("Also found", 80),
     ("Looked at", 80),
+    ("Language", 0),
     ("Proof", 0),
     ("Also found", 0),
     ("Cause", 240),
-    ("Not seen", 0),
-    ("Since", 160),
+    ("Not seen", 60),
+    ("Since", 80),
+    ("Fix", 240),
     ("Affected", 160),
+    ("Not seen", 0),
     ("Command", 0),
     ("Start with", 0),
     ("Next", 200),
-    ("Since", 80),
     ("Interrupts", 120),
 ];
 
