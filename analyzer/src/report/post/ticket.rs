@@ -8,19 +8,20 @@ const MOST: usize = 1_500;
 /// Characters that the text may have before a line feed ends it.
 const ROOM: usize = MOST - 4;
 /// What is given up where the text is too long, in this order: a row as a whole, or its last statements down to so many
-/// characters. What fails, since when and what to do stay whole for as long as anything else can go.
+/// characters. What fails, since when and what to do stay for as long as anything else can go, and one line that proves it
+/// for longer than more sentences about it.
 const LEAST_FIRST: [(&str, usize); 17] = [
     ("Proof", 160),
     ("Not seen", 150),
     ("Also found", 80),
     ("Looked at", 80),
     ("Language", 0),
-    ("Proof", 0),
     ("Also found", 0),
-    ("Cause", 240),
     ("Not seen", 60),
     ("Since", 80),
     ("Fix", 240),
+    ("Cause", 240),
+    ("Proof", 0),
     ("Affected", 160),
     ("Not seen", 0),
     ("Command", 0),

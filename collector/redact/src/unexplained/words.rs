@@ -237,6 +237,11 @@ const HEX_KEY: usize = 24;
 
 /// Whether what base64 says is one word, and that was drawn itself, as keys are that are encoded once more.
 fn holds_drawn(text: &[u8]) -> bool {
+    // Encoded twice: the inner text says what it is.
+    let inner = std::str::from_utf8(text.trim_ascii()).ok();
+    if let Some(inner) = inner.and_then(encoded::text) {
+        return holds_drawn(&inner);
+    }
     let blank = text.iter().any(|byte| b" \t\r\n\"{".contains(byte));
     let drawn = |part: &[u8]| {
         let sorts = Sorts::of(part);

@@ -227,28 +227,58 @@ fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
         .into_iter()
         .chain(more)
         .collect();
+    let whole = (name, rules, routes.as_str());
     for shot in shots {
-        let id = lab.fire(&shot);
-        let seen = lab.seen();
-        let after = lab.save(rules);
-        let happened = seen
-            .iter()
-            .find(|(seen, _)| *seen == id)
-            .map_or(Outcome::Nothing, |(_, outcome)| *outcome);
-        let packet = shot.packet(Some(id));
-        if let Some(record) = &mut score.record {
-            record.packet(&shot, (&packet, id), happened, &after);
+        let (mut after, mut told) = fire(lab, whole, &shot, &before, score);
+        // A packet of the machine's own that passes at the same moment moves counters as well; it does not come twice.
+        if told.difference.is_some() && score.record.is_none() {
+            (after, told) = fire(lab, whole, &again(&shot), &after, score);
         }
-        let case = Case {
-            name,
-            shot: &shot,
-            packet: &packet,
-            routes: &routes,
-            before: &before,
-            after: &after,
-        };
-        judge(&case, happened, score);
+        told.count(score);
         before = after;
+    }
+}
+
+/// Sends a packet through the rules, and compares: how they stand behind it, and what was found.
+fn fire(
+    lab: &mut Lab,
+    (name, rules, routes): (&str, &Texts, &str),
+    shot: &Shot,
+    before: &Texts,
+    score: &mut Score,
+) -> (Texts, Told) {
+    let id = lab.fire(shot);
+    let seen = lab.seen();
+    let after = lab.save(rules);
+    let happened = seen
+        .iter()
+        .find(|(seen, _)| *seen == id)
+        .map_or(Outcome::Nothing, |(_, outcome)| *outcome);
+    let packet = shot.packet(Some(id));
+    if let Some(record) = &mut score.record {
+        record.packet(shot, (&packet, id), happened, &after);
+    }
+    let case = Case {
+        name,
+        shot,
+        packet: &packet,
+        routes,
+        before,
+        after: &after,
+    };
+    let told = judge(&case, happened);
+    (after, told)
+}
+
+/// The same packet as the first of another connection.
+fn again(shot: &Shot) -> Shot {
+    const APART: u16 = 40;
+    match shot.state {
+        CtState::New if shot.sport > 0 => Shot {
+            sport: shot.sport + APART,
+            ..shot.clone()
+        },
+        _ => shot.clone(),
     }
 }
 
@@ -262,25 +292,46 @@ struct Case<'a> {
     after: &'a Texts,
 }
 
-/// Compares what the evaluation says with what happened.
-fn judge(case: &Case<'_>, happened: Outcome, score: &mut Score) {
-    let firewall = Firewall::from_captures(&compare::captures(case.before, case.routes));
-    let answer = firewall.evaluate(case.packet);
-    score.packets += 1;
-    match compare(&answer.evaluation, happened, case.before, case.after) {
-        Ok(()) => score.equal += 1,
-        Err(why) => {
-            let explained = EXPLAINED.iter().position(|(says, _)| why.contains(says));
-            match explained {
-                Some(at) => score.explained[at] += 1,
-                None => score.differences.push(format!(
-                    "{}: {:?}: {why}\n{:?}\n{:?}",
-                    case.name, case.shot, answer.evaluation, case.before
-                )),
-            }
+/// What came of one packet.
+#[derive(Default)]
+struct Told {
+    /// Which of [`EXPLAINED`] it is.
+    explained: Option<usize>,
+    /// What is not as it was said.
+    difference: Option<String>,
+    undecided: bool,
+}
+
+impl Told {
+    fn count(self, score: &mut Score) {
+        score.packets += 1;
+        score.undecided += usize::from(self.undecided);
+        match (self.explained, self.difference) {
+            (Some(at), _) => score.explained[at] += 1,
+            (None, Some(difference)) => score.differences.push(difference),
+            (None, None) => score.equal += 1,
         }
     }
-    score.undecided += usize::from(answer.evaluation.verdict.is_undecided());
+}
+
+/// Compares what the evaluation says with what happened.
+fn judge(case: &Case<'_>, happened: Outcome) -> Told {
+    let firewall = Firewall::from_captures(&compare::captures(case.before, case.routes));
+    let answer = firewall.evaluate(case.packet);
+    let mut told = Told {
+        undecided: answer.evaluation.verdict.is_undecided(),
+        ..Told::default()
+    };
+    if let Err(why) = compare(&answer.evaluation, happened, case.before, case.after) {
+        told.explained = EXPLAINED.iter().position(|(says, _)| why.contains(says));
+        if told.explained.is_none() {
+            told.difference = Some(format!(
+                "{}: {:?}: {why}\n{:?}\n{:?}",
+                case.name, case.shot, answer.evaluation, case.before
+            ));
+        }
+    }
+    told
 }
 
 /// The packets sent through every rule set; source ports differ from set to

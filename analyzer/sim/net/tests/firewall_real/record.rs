@@ -151,7 +151,7 @@ fn packets_that_were_recorded_are_judged_as_the_kernel_did() {
             before: &before,
             after: &after,
         };
-        judge(&case, happened, &mut score);
+        judge(&case, happened).count(&mut score);
         before = after;
     }
     super::corpus::tell(&mut out, &score);
