@@ -26,6 +26,12 @@ pub trait Kind {
         Vec::new()
     }
 
+    /// What it sets, as names and values: another change that wants another value of one is refused. None where changes
+    /// of the kind add up.
+    fn sets(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// The node that it is for, where a change without one would take the only one of the bundle.
     fn node(&mut self) -> Option<&mut Option<String>> {
         None

@@ -2,20 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::proposal::Origin;
 use crate::change::{Change, Refused};
+use crate::facts::excerpt;
+
+/// Bytes of a value that are shown.
+const SHOWN: usize = 60;
 
 /// Refuses changes of which one takes back what another sets.
 pub(super) fn check(changes: &[(Change, Origin)]) -> Result<(), Refused> {
     let mut known: BTreeMap<String, (String, &Origin)> = BTreeMap::new();
     for (change, origin) in changes {
-        for (setting, value) in settings(change) {
+        for (setting, value) in change.kind().sets() {
             match known.get(&setting) {
                 Some((other, first)) if *other != value => {
+                    let (here, there) = (excerpt(&value, SHOWN), excerpt(other, SHOWN));
                     return Err(Refused::new(format!(
-                        "{origin}: contradicts {first}: {setting} is to be {value} here and {other} there"
+                        "{origin}: contradicts {first}: {setting} is to be {here} here and {there} there"
                     )));
                 }
                 _ => drop(known.insert(setting, (value, origin))),
@@ -25,98 +28,39 @@ pub(super) fn check(changes: &[(Change, Origin)]) -> Result<(), Refused> {
     Ok(())
 }
 
-/// What a change sets, as a name and a value; kinds whose changes add up have none.
-fn settings(change: &Change) -> Vec<(String, String)> {
-    match change {
-        Change::Sysctl(one) => vec![(format!("{} on {}", one.name, one.node), one.value.clone())],
-        Change::HelmValues(one) => {
-            leaves(&one.values, &format!("{}/{}: ", one.namespace, one.release))
-        }
-        Change::KubeletConfig(one) => leaves(&one.set, "the kubelet's "),
-        Change::DockerDaemon(one) => leaves(&one.set, "daemon.json's "),
-        Change::PodSpec(one) => leaves(&one.spec, &format!("pod {}: ", one.pod)),
-        Change::HostFile(one) => {
-            let what = match (&one.content, one.remove) {
-                (Some(content), _) => content.clone(),
-                (None, true) => "removed".into(),
-                (None, false) => return Vec::new(),
-            };
-            vec![(
-                format!("{} on {}", one.path, one.node),
-                crate::facts::excerpt(&what, 60),
-            )]
-        }
-        Change::Label(crate::change::kinds::label::Label(one)) => vec![(
-            format!("label {} of {} {}", one.key, one.kind, one.name),
-            word(one.value.as_deref()),
-        )],
-        Change::Annotation(crate::change::kinds::annotation::Annotation(one)) => vec![(
-            format!("annotation {} of {} {}", one.key, one.kind, one.name),
-            word(one.value.as_deref()),
-        )],
-        Change::Taint(one) => vec![(
-            format!("taint {}:{} of {}", one.key, one.effect, one.node),
-            if one.remove {
-                "removed".into()
-            } else {
-                format!("={}", one.value)
-            },
-        )],
-        Change::KubeletFlag(one) => vec![(format!("--{}", one.flag), word(one.value.as_deref()))],
-        Change::UfwRoute(one) => one
-            .rules
-            .iter()
-            .filter_map(|rule| {
-                let rule = rule
-                    .trim()
-                    .trim_start_matches("ufw ")
-                    .trim_start_matches("route ");
-                let (action, rest) = rule.split_once(' ')?;
-                Some((
-                    format!("routed traffic {rest} on {}", one.node),
-                    action.to_owned(),
-                ))
-            })
-            .collect(),
-        _ => Vec::new(),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
 
-fn word(value: Option<&str>) -> String {
-    value.map_or_else(|| "removed".to_owned(), str::to_owned)
-}
+    use super::*;
 
-/// The scalars of a YAML text by their dotted keys.
-fn leaves(text: &str, prefix: &str) -> Vec<(String, String)> {
-    fn walk(key: &str, value: &Value, into: &mut Vec<(String, String)>) {
-        match value {
-            Value::Object(map) => {
-                for (name, value) in map {
-                    walk(&format!("{key}.{name}"), value, into);
-                }
-            }
-            // Lists of named things are set name by name.
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    let name = item.get("name").and_then(Value::as_str);
-                    walk(
-                        &format!(
-                            "{key}.{}",
-                            name.map_or_else(|| index.to_string(), str::to_owned)
-                        ),
-                        item,
-                        into,
-                    );
-                }
-            }
-            other => into.push((key.to_owned(), other.to_string())),
-        }
+    fn refused(changes: [Value; 2]) -> Option<String> {
+        let origin = |line| Origin {
+            file: "p.yaml".to_owned(),
+            line,
+        };
+        let read = |(line, one)| (serde_json::from_value(one).unwrap(), origin(line));
+        let changes: Vec<(Change, Origin)> = (1..).zip(changes).map(read).collect();
+        check(&changes).err().map(|refused| refused.to_string())
     }
-    let mut all = Vec::new();
-    if let Ok(Value::Object(map)) = serde_saphyr::from_str::<Value>(text) {
-        for (name, value) in &map {
-            walk(&format!("{prefix}{name}"), value, &mut all);
-        }
+
+    #[test]
+    fn two_values_of_one_setting_are_refused_and_of_two_settings_taken() {
+        let label = |namespace: &str, value: &str| {
+            json!({ "label": {
+                "kind": "Pod", "namespace": namespace, "name": "web-0", "key": "team", "value": value
+            } })
+        };
+        let said = refused([label("shop", "a"), label("shop", "b")]).unwrap();
+        assert!(
+            said.ends_with("label team of Pod shop/web-0 is to be b here and a there"),
+            "{said}"
+        );
+        assert_eq!(refused([label("shop", "a"), label("shop", "a")]), None);
+        assert_eq!(refused([label("shop", "a"), label("bank", "b")]), None);
+        let file = |content: &str| json!({ "host-file": { "node": "n1", "path": "/etc/a", "content": content } });
+        let long = "x".repeat(80);
+        let said = refused([file(&long), file(&format!("{long}y"))]);
+        assert!(said.is_some(), "they differ behind what is shown");
     }
-    all
 }

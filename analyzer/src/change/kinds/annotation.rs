@@ -13,6 +13,10 @@ use crate::change::{Applied, Kind, Refused};
 pub struct Annotation(pub MetaKey);
 
 impl Kind for Annotation {
+    fn sets(&self) -> Vec<(String, String)> {
+        vec![self.0.sets("annotation")]
+    }
+
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         self.0.set(state, Meta::Annotations)
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::node_file::{self, Edit};
 use super::restart::{restart, restarted_back};
+use super::sets;
 use super::{entry, merge, yaml};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Reader, Script, Test, Word, run};
@@ -26,6 +27,10 @@ pub struct DockerDaemon {
 }
 
 impl Kind for DockerDaemon {
+    fn sets(&self) -> Vec<(String, String)> {
+        sets::leaves(&self.set, "daemon.json's ")
+    }
+
     fn node(&mut self) -> Option<&mut Option<String>> {
         Some(&mut self.node)
     }

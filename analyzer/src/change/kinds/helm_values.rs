@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::sets;
 use super::{merge, to_yaml, toolkit_writes, yaml};
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Line, Pipe, Program, Script, Test, Word, run};
@@ -25,6 +26,13 @@ pub struct HelmValues {
 }
 
 impl Kind for HelmValues {
+    fn sets(&self) -> Vec<(String, String)> {
+        sets::leaves(
+            &self.values,
+            &format!("{}/{}: ", self.namespace, self.release),
+        )
+    }
+
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         check_names(&[&self.namespace, &self.release, &self.chart])?;
         let delta = yaml("the values", &self.values)?;

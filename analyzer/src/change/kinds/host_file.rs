@@ -37,6 +37,15 @@ pub struct HostFile {
 }
 
 impl Kind for HostFile {
+    fn sets(&self) -> Vec<(String, String)> {
+        let what = match (&self.content, self.remove) {
+            (Some(content), _) => content.clone(),
+            (None, true) => "removed".to_owned(),
+            (None, false) => return Vec::new(),
+        };
+        vec![(format!("{} on {}", self.path, self.node), what)]
+    }
+
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         check_path(&self.path)?;
         let captured = entry(&self.node, &self.path);

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::host_file::HostFile;
 use super::object::Named;
+use super::sets;
 use super::{entry, first_collected, yaml, yaml_edit};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
@@ -36,6 +37,10 @@ pub struct KubeletConfig {
 }
 
 impl Kind for KubeletConfig {
+    fn sets(&self) -> Vec<(String, String)> {
+        sets::leaves(&self.set, "the kubelet's ")
+    }
+
     fn node(&mut self) -> Option<&mut Option<String>> {
         Some(&mut self.node)
     }

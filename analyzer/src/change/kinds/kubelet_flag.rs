@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::host_file::HostFile;
 use super::kubelet_config::{UNIT, follow_resolver};
+use super::sets;
 use super::{entry, first_collected};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
@@ -39,6 +40,13 @@ pub struct KubeletFlag {
 }
 
 impl Kind for KubeletFlag {
+    fn sets(&self) -> Vec<(String, String)> {
+        vec![(
+            format!("--{}", self.flag),
+            sets::word(self.value.as_deref()),
+        )]
+    }
+
     fn node(&mut self) -> Option<&mut Option<String>> {
         Some(&mut self.node)
     }

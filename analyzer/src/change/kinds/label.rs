@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::object::Named;
+use super::sets;
 use crate::change::captured::Captured;
 use crate::change::shell::{Script, Test, Word};
 use crate::change::{Act, Action, Applied, Back, Guard, Kind, Refused, RunsOn};
@@ -33,6 +34,10 @@ pub struct MetaKey {
 pub struct Label(pub MetaKey);
 
 impl Kind for Label {
+    fn sets(&self) -> Vec<(String, String)> {
+        vec![self.0.sets("label")]
+    }
+
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         self.0.set(state, Meta::Labels)
     }
@@ -58,6 +63,19 @@ impl Meta {
 }
 
 impl MetaKey {
+    /// The key of this object, and its value.
+    pub(super) fn sets(&self, what: &str) -> (String, String) {
+        let namespace = self.namespace.as_deref().map(|name| format!("{name}/"));
+        let namespace = namespace.unwrap_or_default();
+        (
+            format!(
+                "{what} {} of {} {namespace}{}",
+                self.key, self.kind, self.name
+            ),
+            sets::word(self.value.as_deref()),
+        )
+    }
+
     /// Sets or removes the key, and says how a person does.
     pub(super) fn set(&self, state: &mut Captured, meta: Meta) -> Result<Applied, Refused> {
         let named = &Named::new(&self.kind, self.namespace.as_deref(), &self.name);

@@ -9,6 +9,7 @@ mod object;
 mod object_patch;
 mod patch;
 mod pod_merge;
+mod sets;
 mod toml_text;
 mod toolkit_writes;
 mod ufw_rule;

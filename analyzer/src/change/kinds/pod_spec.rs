@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::sets;
 use super::{workload, yaml};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
@@ -27,6 +28,10 @@ pub struct PodSpec {
 }
 
 impl Kind for PodSpec {
+    fn sets(&self) -> Vec<(String, String)> {
+        sets::leaves(&self.spec, &format!("pod {}: ", self.pod))
+    }
+
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let mut delta = match yaml("the spec", &self.spec)? {
             Value::Null => Value::Object(serde_json::Map::new()),

@@ -37,6 +37,13 @@ pub struct Sysctl {
 }
 
 impl Kind for Sysctl {
+    fn sets(&self) -> Vec<(String, String)> {
+        vec![(
+            format!("{} on {}", self.name, self.node),
+            self.value.clone(),
+        )]
+    }
+
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
         if !self.name.starts_with(|c: char| c.is_ascii_alphanumeric())

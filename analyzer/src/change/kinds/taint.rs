@@ -28,6 +28,17 @@ pub struct Taint {
 }
 
 impl Kind for Taint {
+    fn sets(&self) -> Vec<(String, String)> {
+        let value = match self.remove {
+            true => "removed".to_owned(),
+            false => format!("={}", self.value),
+        };
+        vec![(
+            format!("taint {}:{} of {}", self.key, self.effect, self.node),
+            value,
+        )]
+    }
+
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         if !["NoSchedule", "PreferNoSchedule", "NoExecute"].contains(&self.effect.as_str()) {
             return Err(Refused::new(format!(

@@ -26,6 +26,19 @@ pub struct UfwRoute {
 }
 
 impl Kind for UfwRoute {
+    fn sets(&self) -> Vec<(String, String)> {
+        let rules = self.rules.iter().filter_map(|rule| {
+            let rule = rule
+                .trim()
+                .trim_start_matches("ufw ")
+                .trim_start_matches("route ");
+            let (action, rest) = rule.split_once(' ')?;
+            let what = format!("routed traffic {rest} on {}", self.node);
+            Some((what, action.to_owned()))
+        });
+        rules.collect()
+    }
+
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let rules: Vec<RouteRule> = self
             .rules
