@@ -66,9 +66,12 @@ pub(crate) fn subject(id: &str) -> String {
     }
 }
 
+/// What stands for a name where no message has it. Nothing in a cluster can have this name.
+pub(crate) const NOT_NAMED: &str = "(not named)";
+
 /// Whether a subject is something that its line does not name.
 pub(crate) fn is_unnamed(subject: &str) -> bool {
-    subject.ends_with("(not named)")
+    subject.ends_with(NOT_NAMED)
 }
 
 /// The whole sentences of a text that fit into `most` characters, at least the first.

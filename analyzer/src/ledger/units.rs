@@ -16,6 +16,10 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let mut found = Vec::new();
     let mut known: BTreeSet<(String, String)> = BTreeSet::new();
     let ends = sources.facts.table::<UnitEnd>();
+    let end_of = |node: &str, unit: &str| {
+        let mut ends = ends.iter();
+        ends.find(|end| end.data.unit == unit && end.data.node == node)
+    };
     for (path, text) in sources.documents {
         let node = crate::lines::node_of(path);
         if node.is_empty() || !path.ends_with("/commands/systemctl-failed.out") {
@@ -25,9 +29,7 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             let Some(unit) = failed_unit(line) else {
                 continue;
             };
-            let end = ends
-                .iter()
-                .find(|end| end.data.unit == unit && end.data.node == node);
+            let end = end_of(node, unit);
             known.insert((node.to_owned(), unit.to_owned()));
             let place = Place {
                 path: path.clone(),
@@ -42,10 +44,8 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         let data = &unit.data;
         if known.insert((data.node.clone(), data.name.clone())) {
             let unit = most_telling(sources, unit);
-            let end = ends
-                .iter()
-                .find(|end| end.data.unit == data.name && end.data.node == data.node)
-                .filter(|end| is_present(&unit.data, &end.data));
+            let end =
+                end_of(&data.node, &data.name).filter(|end| is_present(&unit.data, &end.data));
             let stated = (unit.place.clone(), unit.text.clone());
             let mut entry = unit_entry(&data.node, &data.name, end, Some(stated));
             if end.is_none() {

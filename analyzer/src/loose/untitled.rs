@@ -9,9 +9,7 @@ use super::age::seconds;
 use super::split::Section;
 use super::tables::{About, event_object, row_cells};
 use super::{Taken, What};
-
-/// What stands for a name where no message has it. Nothing in a cluster can have this name.
-const NOT_NAMED: &str = "(not named)";
+use crate::words::NOT_NAMED;
 
 /// Reasons that a kubelet or a scheduler gives to pods and never to nodes: pkg/kubelet/events/event.go of Kubernetes, the
 /// lists of pods, images, volumes, probes and sandboxes, and the scheduler's two.

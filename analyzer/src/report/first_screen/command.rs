@@ -174,10 +174,14 @@ fn chosen(steps: &[StepItem]) -> Chosen<'_> {
     }
 }
 
-/// The first step that changes something, without its command.
+/// The step that comes first, without its command.
 fn in_words(first: &Incident) -> Option<String> {
     let plan = plan::of(first);
-    by_hand(plan.steps.iter().find(|step| acts(step))?)
+    match chosen(&plan.steps) {
+        Chosen::Nothing => None,
+        Chosen::Look => by_hand(plan.steps.first()?),
+        Chosen::Step { step, .. } => by_hand(step),
+    }
 }
 
 /// What a step says, without where it is run and what it interrupts, where a screen has room for it.
