@@ -68,7 +68,7 @@ fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
             .rposition(none)
             .map_or(at, |place| at + place + 1);
         // `one\nQWxh...`: the first letter belongs to an escape.
-        let start = start + usize::from(escapes::behind_letter(&bytes[..=start]));
+        let start = start + escapes::letters(bytes, start);
         let end = bytes[probe..]
             .iter()
             .position(none)

@@ -85,11 +85,34 @@ static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Whether these bytes end in the letter of an escape that begins a line or a field: `\n`, `\t`, `\r`.
+/// How many bytes from `start` on belong to an escape whose backslash stands in front of them: `\n`, `\t`, `\r`, `\x26`,
+/// `\u0026`.
+pub(super) fn letters(bytes: &[u8], start: usize) -> usize {
+    let slashes = bytes[..start].iter().rev();
+    if slashes.take_while(|byte| **byte == b'\\').count() % 2 == 0 {
+        return 0;
+    }
+    let digits = |count: usize| {
+        let digits = bytes.get(start + 1..=start + count);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    match bytes.get(start) {
+        Some(b'n' | b't' | b'r') => 1,
+        Some(b'x') if digits(2) => 3,
+        Some(b'u') if digits(4) => 5,
+        _ => 0,
+    }
+}
+
+/// Whether these bytes end in such an escape, so that what follows begins a line, a field or a text.
 pub(super) fn behind_letter(before: &[u8]) -> bool {
-    let slashes = |text: &[u8]| text.iter().rev().take_while(|byte| **byte == b'\\').count();
-    match before.split_last() {
-        Some((b'n' | b't' | b'r', front)) => slashes(front) % 2 == 1,
+    let ends = |length: usize| {
+        let start = before.len().checked_sub(length);
+        start.is_some_and(|start| letters(before, start) == length)
+    };
+    match before.last() {
+        Some(b'n' | b't' | b'r') => ends(1),
+        Some(byte) if byte.is_ascii_hexdigit() => ends(3) || ends(5),
         _ => false,
     }
 }

@@ -65,7 +65,9 @@ fn go_samples(scanner: &'static str, source: &str, rules: &[(String, String)]) -
         .collect();
     let mut all = Vec::new();
     for part in source.split("tps").skip(1) {
-        let Some((_, list)) = part.split_once("[]string{") else {
+        // Behind `append(tps, ...)` without a list the next one is that of texts which hold no secret.
+        let list = part.split_once("[]string{");
+        let Some((_, list)) = list.filter(|(head, _)| !head.contains('\n')) else {
             continue;
         };
         for text in Reader::new(list, &names).list() {

@@ -7,6 +7,7 @@
 mod anonymised;
 mod drawn;
 mod encodings;
+mod escaped_lines;
 mod own_half;
 mod samples;
 

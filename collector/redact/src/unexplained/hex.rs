@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::escapes::behind_letter;
 use super::super::explained::{self, Said};
 use super::super::known::Known;
 use super::super::random::Sorts;
@@ -123,7 +124,7 @@ fn short_hex(bytes: &[u8], word: &Range<usize>) -> bool {
     let dot = bytes.get(word.end) == Some(&b'.') && edge(bytes.get(word.end + 1));
     let before = word.start.checked_sub(1).and_then(|at| bytes.get(at));
     text.len() >= MIN_SHORT
-        && edge(before)
+        && (edge(before) || behind_letter(&bytes[..word.start]))
         && (dot || edge(bytes.get(word.end)))
         && !explained::has_name(&bytes[..word.start])
         && explained::hex(bytes, word, text.len()) == Said::Nothing
@@ -242,7 +243,7 @@ pub(super) fn uuid(bytes: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
         _ => byte.is_ascii_alphanumeric(),
     });
     let joined =
-        start > 0 && WORD[usize::from(bytes[start - 1])] && !bytes[..start].ends_with(b"\\n");
+        start > 0 && WORD[usize::from(bytes[start - 1])] && !behind_letter(&bytes[..start]);
     (formed && !joined).then_some(start..word.end)
 }
 

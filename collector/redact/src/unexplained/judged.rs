@@ -4,6 +4,8 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use super::tokens::TOKEN;
+
 const CELLS: usize = 2048;
 /// A longer token is judged anew.
 const LONGEST: usize = 96;
@@ -17,8 +19,9 @@ thread_local! {
 pub(super) fn number(bytes: &[u8], place: &Range<usize>) -> Option<u64> {
     let before = place.start.checked_sub(1).map_or(b' ', |at| bytes[at]);
     let behind = bytes.get(place.end).copied().unwrap_or(b' ');
-    // Behind a backslash the first letters may be those of an escape; so many backslashes count as stand there.
-    if place.len() > LONGEST || matches!(before, b'\\' | b'\x1b') {
+    // Behind a backslash the first letters may be those of an escape; so many backslashes count as stand there. What
+    // begins behind a letter is the rest of a token, or stands behind the letter of an escape.
+    if place.len() > LONGEST || matches!(before, b'\\' | b'\x1b') || TOKEN[usize::from(before)] {
         return None;
     }
     let beside = u64::from(before) << 8 | u64::from(behind);
@@ -61,10 +64,12 @@ mod tests {
 
     #[test]
     fn a_token_is_known_again_beside_the_same_bytes_only() {
-        let text = b"a gpu-operator-7x gpu-operator-7x=gpu-operator-7x";
+        let text = b"a gpu-operator-7x gpu-operator-7x \"gpu-operator-7x\"";
         let at = |start: usize| number(text, &(start..start + 15)).unwrap();
         note(at(2));
-        assert!(written(at(2)) && !written(at(34)));
-        assert_eq!(number(b"\\nabcdefgh", &(1..10)), None);
+        assert!(written(at(18)) && !written(at(35)));
+        for place in [1..10, 2..10] {
+            assert_eq!(number(b"\\nabcdefgh", &place), None);
+        }
     }
 }

@@ -75,7 +75,9 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     }
     let place = without_escape(bytes, token.place.clone());
     // What is left of a token begins behind a sign that ends a part of it.
-    let cut = place.start > 0 && TOKEN[usize::from(bytes[place.start - 1])];
+    let front = &bytes[..place.start];
+    let cut = front.last().is_some_and(|byte| TOKEN[usize::from(*byte)])
+        && !escapes::behind_letter(front);
     if cut && !BETWEEN.contains(&bytes[place.start]) {
         return None;
     }

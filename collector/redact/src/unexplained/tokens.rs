@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::escapes;
 use super::super::random::ONE_CASE;
 use super::MIN_HEX;
 
@@ -112,7 +113,8 @@ pub(super) fn next_token(bytes: &[u8], from: usize) -> Option<Token> {
             .iter()
             .rposition(|byte| !TOKEN[usize::from(*byte)])
             .map_or(at, |place| at + place + 1);
-        let token = counted(bytes, start);
+        // The letter of `\n` is none of the token's: it would count as one of its letters, and go with it.
+        let token = counted(bytes, start + escapes::letters(bytes, start));
         at = token.place.end;
         if token.worth() {
             return Some(token);
