@@ -2,7 +2,9 @@
 //! value says what they are (digests, ids, public keys, names of chains). What stays is data in `explained`.
 
 mod alone;
+mod groups;
 mod hex;
+mod issuer;
 mod judged;
 mod parts;
 mod percent;
@@ -20,6 +22,7 @@ use super::marker::Marker;
 use super::random::MIN_DRAWN;
 use super::{MAX_DEPTH, clean_text};
 use alone::very_short;
+use groups::grouped;
 use hex::as_text;
 use scattered::scattered;
 use tokens::{Token, next_token};
@@ -83,6 +86,9 @@ fn judge(bytes: &[u8], from: usize, token: &Token, known: &Known) -> Option<Foun
     }
     if placed {
         return None;
+    }
+    if let Some(place) = grouped(bytes, token) {
+        return Some(Found::Drawn(place));
     }
     scattered(bytes, token).map(Found::Drawn)
 }

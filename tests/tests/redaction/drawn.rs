@@ -70,7 +70,7 @@ fn forms() -> Vec<(String, String)> {
     forms
 }
 
-fn redact(text: &str, key: &Key) -> String {
+pub(crate) fn redact(text: &str, key: &Key) -> String {
     let mut redactor = Redactor::new(Content::Text, key.clone());
     let mut out = Vec::new();
     redactor.push(text.as_bytes(), &mut out);

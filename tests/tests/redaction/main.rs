@@ -7,6 +7,7 @@
 mod anonymised;
 mod drawn;
 mod encodings;
+mod issued;
 mod own_half;
 mod samples;
 

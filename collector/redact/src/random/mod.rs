@@ -207,14 +207,28 @@ pub(super) fn short_drawn(word: &[u8], sorts: Sorts) -> bool {
     bits >= STRANGE || (bits >= least && mixes(word))
 }
 
-/// Whether a word of digits and letters of one case may have been drawn: enough where an issuer's prefix stands in front.
-pub(super) fn lightly_drawn(word: &[u8], sorts: Sorts) -> bool {
-    let mixed = sorts.digits > 1 && (sorts.lower == 0) != (sorts.upper == 0);
-    mixed && sorts.beyond_hex > 1 && varied(word) && mixes(word) && surprise(word, sorts) >= LIGHT
+/// Whether a word was drawn that an issuer's words stand in front of: there few bits tell, and more of them where an object
+/// of a cluster may have such a name.
+pub(super) fn issued_drawn(word: &[u8], sorts: Sorts, object: bool) -> bool {
+    let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
+        _ if sorts.beyond_hex == 0 || !varied(word) => return false,
+        (true, true, true) => MIXED,
+        (true, true, false) => MIXED_LETTERS,
+        (_, _, true) if sorts.beyond_hex > 1 && mixes(word) => 0,
+        (_, _, true) => SHORT,
+        _ if word.len() >= ONE_CASE => LETTERS,
+        _ => return false,
+    };
+    surprise(word, sorts) >= least + if object { OBJECT } else { 0 }
+        || (!object && sorts.digits > 0 && alternates(word))
 }
 
-/// Bits of surprise from which it is.
-const LIGHT: i32 = 0;
+/// Bits from which letters of both cases and digits were drawn behind an issuer's words.
+const MIXED: i32 = 2;
+/// And letters of both cases.
+const MIXED_LETTERS: i32 = 8;
+/// So many bits more where an object may be called so.
+const OBJECT: i32 = 10;
 
 /// Whether a word that is shorter still was drawn: only letters of both cases tell it from a name, with digits or in an
 /// order that no language has.
@@ -236,7 +250,7 @@ const VERY_SHORT: i32 = 8;
 const VERY_SHORT_LETTERS: i32 = 26;
 
 /// Bits of surprise from which no order of letters and digits is a name.
-pub(super) const STRANGE: i32 = 16;
+const STRANGE: i32 = 16;
 /// Bits of surprise from which a short word was drawn.
 const SHORT: i32 = 6;
 
@@ -246,7 +260,7 @@ fn mixes(word: &[u8]) -> bool {
 }
 
 /// Whether they do so often that the word is no name behind what an issuer puts in front of it.
-pub(super) fn alternates(word: &[u8]) -> bool {
+fn alternates(word: &[u8]) -> bool {
     changes(word) > 4 && varied(word)
 }
 
