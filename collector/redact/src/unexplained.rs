@@ -42,6 +42,16 @@ pub(super) enum Found {
     Hex(Range<usize>),
 }
 
+impl Found {
+    /// What of it stands at or behind a place: what stands in front was looked at, and may be replaced already.
+    fn behind(self, from: usize) -> Self {
+        match self {
+            Self::Drawn(place) => Self::Drawn(place.start.max(from)..place.end),
+            Self::Hex(place) => Self::Hex(place),
+        }
+    }
+}
+
 /// The next thing that nothing explains, or that is a text in hexadecimal digits.
 fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
     next_in(bytes, &(from..bytes.len()), known, &mut false)
@@ -60,7 +70,7 @@ fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -
             continue;
         }
         if let Some(found) = judge(bytes, from, &token, known) {
-            return Some(found);
+            return Some(found.behind(from));
         }
         match (explained::asked(), number) {
             (true, _) => *asked = true,
@@ -79,7 +89,7 @@ fn judge(bytes: &[u8], from: usize, token: &Token, known: &Known) -> Option<Foun
     {
         return Some(found);
     }
-    if !token.one_case()
+    if (!token.one_case() || token.digits > 1)
         && let Some(place) = very_short(bytes, &token.place)
     {
         return Some(Found::Drawn(place));
@@ -264,6 +274,21 @@ mod tests {
                 "{secret}"
             );
         }
+    }
+
+    #[test]
+    fn an_id_whose_first_part_went_with_a_word_in_front_of_it_goes_as_well() {
+        let token = "nurav1Xaxoprz_08d47bc0-7573-6367-1da4-0e611316b2c6";
+        for text in [
+            format!("using {token}_test"),
+            format!("{{\"msg\":\"using {token}\"}}"),
+        ] {
+            assert!(!cleaned(&text).contains("-7573-"), "{text}");
+        }
+        let mut marker = Marker::new(Key::fixed());
+        let line = format!("{{\"msg\":\"using {token}\"}}");
+        let out = crate::json::clean(&line, 0, &mut marker).unwrap();
+        assert!(out.contains("<redacted:unexplained:"), "{out}");
     }
 
     #[test]
