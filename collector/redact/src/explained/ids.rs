@@ -153,7 +153,7 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
         return Said::Named;
     }
     let requested = in_request(before);
-    if !requested && (name_goes_on(bytes, word.end) || in_path(before)) {
+    if !requested && (name_goes_on(bytes, word.end, length) || in_path(before)) {
         return Said::Likely;
     }
     let line = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
@@ -226,7 +226,7 @@ fn in_path(before: &[u8]) -> bool {
 }
 
 /// Whether a name or path goes on behind digits: `<id>.scope`, `<id>/config.json`, `<id>-init`.
-fn name_goes_on(bytes: &[u8], end: usize) -> bool {
+fn name_goes_on(bytes: &[u8], end: usize, length: usize) -> bool {
     let part = || {
         let part = &bytes[(end + 1).min(bytes.len())..];
         &part[..part
@@ -240,9 +240,13 @@ fn name_goes_on(bytes: &[u8], end: usize) -> bool {
             let part = part();
             !part.is_empty() && part.len() < 12 && part.iter().all(u8::is_ascii_lowercase)
         }
+        // A container's id has 64 digits, a commit's 40.
         Some(b'-' | b'_') => {
             let part = part();
-            !part.is_empty() && part.len() < 8 && part.iter().all(u8::is_ascii_lowercase)
+            matches!(length, 64 | 40)
+                && !part.is_empty()
+                && part.len() < 8
+                && part.iter().all(u8::is_ascii_lowercase)
         }
         _ => false,
     }

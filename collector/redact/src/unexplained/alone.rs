@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::escapes::behind_letter;
 use super::super::explained::{by_place, in_request, named};
-use super::super::random::{MIN_DRAWN, Sorts, drawn_of, surprise, very_short_drawn};
+use super::super::random::{MIN_DRAWN, Sorts, drawn_of, issued_drawn, surprise, very_short_drawn};
 use super::issuer::around;
 use super::tokens::{MIN_TOKEN, WORD, next_of};
 use super::words::without_escape;
@@ -32,8 +32,7 @@ pub(super) fn very_short(bytes: &[u8], token: &Range<usize>) -> Option<Range<usi
         let word = without_escape(bytes, word);
         let text = &bytes[word.clone()];
         if (MIN_TOKEN..MIN_DRAWN).contains(&text.len())
-            && very_short_drawn(text)
-            && (stands_alone(bytes, &word) || around(bytes, &word).is_some())
+            && is_short(bytes, &word)
             && !by_place(bytes, &word)
             && !named(&bytes[..word.start])
         {
@@ -68,6 +67,17 @@ pub(super) fn glued(text: &[u8], sorts: Sorts) -> bool {
     let letters = 1..=LONGEST_GLUED;
     (letters.contains(&front) && fewer(&text[front..]))
         || (letters.contains(&behind) && fewer(&text[..text.len() - behind]))
+}
+
+/// Whether a word of so few letters was drawn and stands alone, or alone but for its issuer's words.
+fn is_short(bytes: &[u8], word: &Range<usize>) -> bool {
+    let text = &bytes[word.clone()];
+    let sorts = Sorts::of(text);
+    let cased = sorts.lower > 0 && sorts.upper > 0;
+    if very_short_drawn(text, sorts) && stands_alone(bytes, word) {
+        return true;
+    }
+    cased && issued_drawn(text, sorts, false) && around(bytes, word).is_some()
 }
 
 /// An issuer glues no more letters to a token, which has at least so many with them.

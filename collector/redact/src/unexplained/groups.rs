@@ -135,7 +135,7 @@ mod tests {
             "zqk:1G7VU:2D8JV:21VXU:764O6",
             "ZQK-bnqtv-xwzrk-pqhgt-vtlzq",
             "zqk-kasw-FXQL-mwzk-ZTRQ",
-            "zqk_82f6e38.72e9c49.16ae88",
+            "zqk_82f6e.72e9c.16ae8.b0c",
         ] {
             assert!(found(&format!("we set {token} on Monday")), "{token}");
         }

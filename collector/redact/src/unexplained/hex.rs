@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::explained::{self, Said};
 use super::super::known::Known;
-use super::super::random::Sorts;
+use super::super::random::{Sorts, varied};
 use super::alone::stands_alone;
 use super::issuer::around;
 use super::tokens::{RUN, WORD};
@@ -61,6 +61,9 @@ pub(super) fn hexadecimal(
     if number && digits.len() >= TWICE && as_text(digits).is_some() {
         return Some(Found::Hex(place));
     }
+    if number && digits.len() >= LONG_NUMBER && stands_alone(bytes, word) && varied(digits) {
+        return foreign(bytes, word, digits.len(), known).then_some(Found::Drawn(place));
+    }
     let short = digits.len() < MIN_HEX;
     if short || sorts.digits == 0 || number {
         let found = short
@@ -81,6 +84,8 @@ pub(super) fn hexadecimal(
 
 /// So many digits are no number.
 const TWICE: usize = 40;
+/// And so many that stand alone count nothing.
+const LONG_NUMBER: usize = 24;
 
 /// Whether neither its place nor, elsewhere in this run, its value explains an id.
 fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> bool {
@@ -155,10 +160,8 @@ fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
     let formed = match mark {
         b'_' => !numbered || word.len() >= MIN_TAGGED,
         b'-' => issuer.capitals || !unique_name(&bytes[word.clone()]),
-        // Fabric Manager writes `Team Handle:be1e310e660a89ee`.
-        b':' => words[..words.len() - 1]
-            .iter()
-            .any(|byte| !WORD[usize::from(*byte)]),
+        // What logs call by its name is a word: Fabric Manager writes `Team Handle:be1e310e660a89ee`.
+        b':' => words.len() <= SHORT_NAME || several(words),
         // Events end in their time: `web-0.17f3a1c2d4e5f607`.
         b'.' => !words.contains(&b'-') && words[0].is_ascii_alphabetic() && !time(bytes, word),
         _ => words[0].is_ascii_alphabetic(),
@@ -168,6 +171,16 @@ fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
 
 /// So many hexadecimal digits behind a word and another mark than a dash are a token.
 const MIN_TAGGED: usize = 15;
+
+/// A name of fewer letters, with its colon, is none.
+const SHORT_NAME: usize = 6;
+
+/// Whether a sign stands between an issuer's words.
+fn several(words: &[u8]) -> bool {
+    words[..words.len() - 1]
+        .iter()
+        .any(|byte| !WORD[usize::from(*byte)])
+}
 
 /// Whether sixteen hexadecimal digits may be a time in nanoseconds.
 fn time(bytes: &[u8], word: &Range<usize>) -> bool {

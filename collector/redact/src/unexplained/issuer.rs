@@ -77,7 +77,7 @@ fn word_in_front(bytes: &[u8], end: usize) -> Option<usize> {
 }
 
 /// The end of what stands behind what was drawn: a sign and few letters.
-fn ending(bytes: &[u8], end: usize) -> usize {
+pub(super) fn ending(bytes: &[u8], end: usize) -> usize {
     let sign = bytes.get(end).is_some_and(|byte| SIGNS.contains(byte));
     let length = bytes[(end + 1).min(bytes.len())..]
         .iter()

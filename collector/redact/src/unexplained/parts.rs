@@ -81,7 +81,8 @@ fn behind_words(bytes: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
             .take_while(|b| b.is_ascii_alphanumeric())
             .count();
         let mark = text.get(length).is_some_and(|byte| b"-_".contains(byte));
-        let hex = text[..length].iter().all(u8::is_ascii_hexdigit);
+        let digits = text[..length].iter().any(u8::is_ascii_digit);
+        let hex = digits && text[..length].iter().all(u8::is_ascii_hexdigit);
         if !mark || hex || !(2..=LONGEST_WORD).contains(&length) {
             break;
         }

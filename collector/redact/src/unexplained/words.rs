@@ -11,7 +11,7 @@ use super::super::random::{
 use super::Found;
 use super::alone::{glued, padded, stands_alone};
 use super::hex::{hexadecimal, issued_hex};
-use super::issuer::around;
+use super::issuer::{around, ending};
 use super::parts::strange;
 use super::tokens::{RUN, Token, WORD, next_of};
 
@@ -107,7 +107,10 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
     } else {
         Sorts::of(text)
     };
-    let short = || short_drawn(text, sorts) && stands_alone(bytes, &word);
+    let short = || {
+        let ended = || stands_alone(bytes, &(word.start..ending(bytes, word.end)));
+        short_drawn(text, sorts) && (stands_alone(bytes, &word) || (sorts.lower == 0 && ended()))
+    };
     // Most words are none of it; what stands around the others is looked at then.
     let issued = || {
         let drawn = |object| issued_drawn(text, sorts, object);
