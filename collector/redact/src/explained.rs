@@ -198,13 +198,36 @@ fn wireguard_peer(bytes: &[u8], start: usize, end: usize) -> bool {
         && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
 }
 
-/// `cali0ef24b1f9a3`: an interface's name has 15 letters at most.
+/// `cali0ef24b1f9a3`, `enp129s0f0np0`: an interface's name has 15 letters at most.
 fn is_interface(text: &[u8]) -> bool {
+    if text.len() > MAX_INTERFACE {
+        return false;
+    }
     const KINDS: [&[u8]; 8] = [
         b"cali", b"veth", b"lxc", b"tap", b"azv", b"eni", b"vnet", b"enx",
     ];
     let rest = KINDS.iter().find_map(|kind| text.strip_prefix(*kind));
-    text.len() <= 15 && rest.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit))
+    rest.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit)) || is_placed(text)
+}
+
+const MAX_INTERFACE: usize = 15;
+
+/// A device that is called by its place: its kind, then letters for a bus, a slot, a function or a port, each with a number.
+fn is_placed(text: &[u8]) -> bool {
+    const KINDS: [&[u8]; 5] = [b"en", b"ib", b"wl", b"ww", b"sl"];
+    let Some(mut rest) = KINDS.iter().find_map(|kind| text.strip_prefix(*kind)) else {
+        return false;
+    };
+    while !rest.is_empty() {
+        let count = |of: fn(&u8) -> bool, text: &[u8]| text.iter().take_while(|b| of(b)).count();
+        let letters = count(u8::is_ascii_alphabetic, rest);
+        let digits = count(u8::is_ascii_digit, &rest[letters..]);
+        if !(1..=2).contains(&letters) || digits == 0 {
+            return false;
+        }
+        rest = &rest[letters + digits..];
+    }
+    true
 }
 
 /// `pod` and the pod's id, as slices and cgroups are called, and ids of Oracle's cloud.

@@ -2,7 +2,9 @@
 //! value says what they are (digests, ids, public keys, names of chains). What stays is data in `explained`.
 
 mod alone;
+mod groups;
 mod hex;
+mod issuer;
 mod judged;
 mod parts;
 mod percent;
@@ -20,6 +22,7 @@ use super::marker::Marker;
 use super::random::MIN_DRAWN;
 use super::{MAX_DEPTH, clean_text};
 use alone::very_short;
+use groups::grouped;
 use hex::as_text;
 use scattered::scattered;
 use tokens::{Token, next_token};
@@ -37,6 +40,16 @@ pub(super) enum Found {
     Drawn(Range<usize>),
     /// Hexadecimal digits of a text.
     Hex(Range<usize>),
+}
+
+impl Found {
+    /// What of it stands at or behind a place: what stands in front was looked at, and may be replaced already.
+    fn behind(self, from: usize) -> Self {
+        match self {
+            Self::Drawn(place) => Self::Drawn(place.start.max(from)..place.end),
+            Self::Hex(place) => Self::Hex(place),
+        }
+    }
 }
 
 /// The next thing that nothing explains, or that is a text in hexadecimal digits.
@@ -57,7 +70,7 @@ fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -
             continue;
         }
         if let Some(found) = judge(bytes, from, &token, known) {
-            return Some(found);
+            return Some(found.behind(from));
         }
         match (explained::asked(), number) {
             (true, _) => *asked = true,
@@ -76,13 +89,16 @@ fn judge(bytes: &[u8], from: usize, token: &Token, known: &Known) -> Option<Foun
     {
         return Some(found);
     }
-    if !token.one_case()
+    if (!token.one_case() || token.digits > 1)
         && let Some(place) = very_short(bytes, &token.place)
     {
         return Some(Found::Drawn(place));
     }
     if placed {
         return None;
+    }
+    if let Some(place) = grouped(bytes, token) {
+        return Some(Found::Drawn(place));
     }
     scattered(bytes, token).map(Found::Drawn)
 }
@@ -258,6 +274,21 @@ mod tests {
                 "{secret}"
             );
         }
+    }
+
+    #[test]
+    fn an_id_whose_first_part_went_with_a_word_in_front_of_it_goes_as_well() {
+        let token = "nurav1Xaxoprz_08d47bc0-7573-6367-1da4-0e611316b2c6";
+        for text in [
+            format!("using {token}_test"),
+            format!("{{\"msg\":\"using {token}\"}}"),
+        ] {
+            assert!(!cleaned(&text).contains("-7573-"), "{text}");
+        }
+        let mut marker = Marker::new(Key::fixed());
+        let line = format!("{{\"msg\":\"using {token}\"}}");
+        let out = crate::json::clean(&line, 0, &mut marker).unwrap();
+        assert!(out.contains("<redacted:unexplained:"), "{out}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod anonymised;
 mod drawn;
 mod encodings;
 mod escaped_lines;
+mod issued;
 mod own_half;
 mod samples;
 

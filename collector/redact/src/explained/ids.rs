@@ -81,23 +81,21 @@ const TOKEN_PART: usize = 14;
 /// A path or dotted name in front of digits is longer than what an issuer puts there.
 const MIN_PATH: usize = 16;
 
-/// An issuer's prefix is no longer.
-const ISSUER: usize = 16;
+/// An issuer's words are no longer.
+const ISSUER: usize = 32;
 
 /// The mark behind a prefix as issuers of tokens put it in front of digits, where it names no object: `key_live_`, `v1.`.
 fn issuer(before: &[u8]) -> Option<u8> {
     let mark = *before.last().filter(|byte| b"_.".contains(byte))?;
     let name = &before[..before.len() - 1];
-    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.".contains(byte);
     let length = name.iter().rev().take(ISSUER + 1).take_while(part).count();
     let (front, name) = name.split_at(name.len() - length);
     let alone = front
         .last()
         .is_none_or(|byte| b" \t\n\"'`\\=,;([{m".contains(byte));
-    let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
     let object = || any_word(name, |word| OBJECTS.contains(word) || NAMES.contains(word));
-    ((2..=ISSUER).contains(&name.len()) && alone && name.iter().all(small) && !object())
-        .then_some(mark)
+    ((2..=ISSUER).contains(&name.len()) && alone && !object()).then_some(mark)
 }
 
 /// So many hexadecimal digits may be a token; fewer are ids of members, traces and addresses.
@@ -155,7 +153,7 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
         return Said::Named;
     }
     let requested = in_request(before);
-    if !requested && (name_goes_on(bytes, word.end) || in_path(before)) {
+    if !requested && (name_goes_on(bytes, word.end, length) || in_path(before)) {
         return Said::Likely;
     }
     let line = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
@@ -228,7 +226,7 @@ fn in_path(before: &[u8]) -> bool {
 }
 
 /// Whether a name or path goes on behind digits: `<id>.scope`, `<id>/config.json`, `<id>-init`.
-fn name_goes_on(bytes: &[u8], end: usize) -> bool {
+fn name_goes_on(bytes: &[u8], end: usize, length: usize) -> bool {
     let part = || {
         let part = &bytes[(end + 1).min(bytes.len())..];
         &part[..part
@@ -242,9 +240,13 @@ fn name_goes_on(bytes: &[u8], end: usize) -> bool {
             let part = part();
             !part.is_empty() && part.len() < 12 && part.iter().all(u8::is_ascii_lowercase)
         }
+        // A container's id has 64 digits, a commit's 40.
         Some(b'-' | b'_') => {
             let part = part();
-            !part.is_empty() && part.len() < 8 && part.iter().all(u8::is_ascii_lowercase)
+            matches!(length, 64 | 40)
+                && !part.is_empty()
+                && part.len() < 8
+                && part.iter().all(u8::is_ascii_lowercase)
         }
         _ => false,
     }

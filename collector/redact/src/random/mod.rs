@@ -194,49 +194,64 @@ const NO_WORD: i32 = 22;
 
 /// Whether a short word of letters and digits that stands alone was drawn.
 pub(super) fn short_drawn(word: &[u8], sorts: Sorts) -> bool {
-    let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 1) {
-        (true, true, true) => 4,
-        (true, false, true) | (false, true, true) if word.len() > 14 => 2,
-        (true, false, true) | (false, true, true) => SHORT,
+    let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits) {
+        (true, true, 0) => CASED,
+        (true, true, 2..) => 4,
+        (_, _, 2..) if word.len() > 14 => 0,
+        (_, _, 2..) => 4,
+        (_, _, 1) => STRANGE,
         _ => return false,
     };
     if sorts.beyond_hex == 0 || !varied(word) {
         return false;
     }
     let bits = surprise(word, sorts);
-    bits >= STRANGE || (bits >= least && mixes(word))
+    bits >= STRANGE || (bits >= least && (sorts.digits == 0 || mixes(word)))
 }
 
-/// Whether a word of digits and letters of one case may have been drawn: enough where an issuer's prefix stands in front.
-pub(super) fn lightly_drawn(word: &[u8], sorts: Sorts) -> bool {
-    let mixed = sorts.digits > 1 && (sorts.lower == 0) != (sorts.upper == 0);
-    mixed && sorts.beyond_hex > 1 && varied(word) && mixes(word) && surprise(word, sorts) >= LIGHT
-}
-
-/// Bits of surprise from which it is.
-const LIGHT: i32 = 0;
-
-/// Whether a word that is shorter still was drawn: only letters of both cases tell it from a name, with digits or in an
-/// order that no language has.
-pub(super) fn very_short_drawn(word: &[u8]) -> bool {
-    let sorts = Sorts::of(word);
-    let least = match sorts.digits {
-        0 => VERY_SHORT_LETTERS,
-        _ => VERY_SHORT,
+/// Whether a word was drawn that an issuer's words stand in front of: there few bits tell, and more of them where an object
+/// of a cluster may have such a name.
+pub(super) fn issued_drawn(word: &[u8], sorts: Sorts, object: bool) -> bool {
+    let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
+        _ if sorts.beyond_hex == 0 || !varied(word) => return false,
+        (true, true, true) => MIXED,
+        (true, true, false) => MIXED_LETTERS,
+        (_, _, true) if sorts.beyond_hex > 1 && mixes(word) => 0,
+        (_, _, true) => SHORT,
+        _ if word.len() >= ONE_CASE => LETTERS,
+        _ => return false,
     };
-    sorts.lower > 0
-        && sorts.upper > 0
-        && sorts.beyond_hex > 0
-        && varied(word)
-        && surprise(word, sorts) > least
+    surprise(word, sorts) >= least + if object { OBJECT } else { 0 }
+        || (!object && sorts.digits > 0 && alternates(word))
+}
+
+/// Bits from which letters of both cases and digits were drawn behind an issuer's words.
+const MIXED: i32 = 2;
+/// And letters of both cases.
+const MIXED_LETTERS: i32 = 8;
+/// So many bits more where an object may be called so.
+const OBJECT: i32 = 10;
+
+/// Whether a word that is shorter still was drawn: letters of both cases, with digits or in an order that no language
+/// has, or digits among letters that form no name.
+pub(super) fn very_short_drawn(word: &[u8], sorts: Sorts) -> bool {
+    let least = match (sorts.lower > 0 && sorts.upper > 0, sorts.digits) {
+        (true, 0) => VERY_SHORT_LETTERS,
+        (true, _) => VERY_SHORT,
+        (false, 2..) if changes(word) > 1 => STRANGE,
+        _ => return false,
+    };
+    sorts.beyond_hex > 0 && varied(word) && surprise(word, sorts) > least
 }
 
 /// Bits of surprise from which a word of eight letters is no name.
 const VERY_SHORT: i32 = 8;
-const VERY_SHORT_LETTERS: i32 = 26;
+const VERY_SHORT_LETTERS: i32 = 18;
 
+/// Bits of surprise from which letters of both cases that stand alone were drawn.
+const CASED: i32 = 12;
 /// Bits of surprise from which no order of letters and digits is a name.
-pub(super) const STRANGE: i32 = 16;
+const STRANGE: i32 = 16;
 /// Bits of surprise from which a short word was drawn.
 const SHORT: i32 = 6;
 
@@ -246,7 +261,7 @@ fn mixes(word: &[u8]) -> bool {
 }
 
 /// Whether they do so often that the word is no name behind what an issuer puts in front of it.
-pub(super) fn alternates(word: &[u8]) -> bool {
+fn alternates(word: &[u8]) -> bool {
     changes(word) > 4 && varied(word)
 }
 
@@ -258,7 +273,7 @@ fn changes(word: &[u8]) -> usize {
 }
 
 /// Whether a word has more than a few letters: banners and patterns do not.
-fn varied(word: &[u8]) -> bool {
+pub(super) fn varied(word: &[u8]) -> bool {
     let seen = word
         .iter()
         .fold(0_u64, |seen, byte| seen | 1 << (byte & 63));

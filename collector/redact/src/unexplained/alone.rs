@@ -1,10 +1,11 @@
-//! Words that what stands around them makes more than a part of a name: edges, an issuer's prefix, the padding of base64.
+//! Words that what stands around them makes more than a part of a name: edges, letters that are glued to it, the padding of base64.
 
 use std::ops::Range;
 
 use super::super::escapes::behind_letter;
 use super::super::explained::{by_place, in_request, named};
-use super::super::random::{MIN_DRAWN, Sorts, drawn_of, surprise, very_short_drawn};
+use super::super::random::{MIN_DRAWN, Sorts, drawn_of, issued_drawn, surprise, very_short_drawn};
+use super::issuer::around;
 use super::tokens::{MIN_TOKEN, WORD, next_of};
 use super::words::without_escape;
 
@@ -23,35 +24,6 @@ pub(super) fn stands_alone(bytes: &[u8], word: &Range<usize>) -> bool {
     (first && last) || (parted && in_request(before))
 }
 
-/// What stands in front of a word that is alone but for it.
-pub(super) enum Issued {
-    /// What an issuer puts there: `zq_`, `ZQKT-`, `71234:`.
-    Token,
-    /// That, or the name of an object, which ends in small letters and digits behind a dash.
-    Name,
-}
-
-/// Whether a word stands alone but for what an issuer puts in front of it.
-pub(super) fn issued(bytes: &[u8], word: &Range<usize>, sorts: Sorts) -> Option<Issued> {
-    let before = &bytes[..word.start];
-    let mark = *before.last().filter(|byte| b"_-.:~".contains(byte))?;
-    let before = &before[..before.len() - 1];
-    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-    let length = before
-        .iter()
-        .rev()
-        .take(LONGEST_ISSUER + 1)
-        .take_while(part)
-        .count();
-    let start = before.len() - length;
-    let capitals = !before[start..].iter().any(u8::is_ascii_lowercase);
-    let alone = (2..=LONGEST_ISSUER).contains(&length)
-        && stands_alone(bytes, &(start..word.end))
-        && !by_place(bytes, &(start..word.end));
-    let token = sorts.upper > 0 || capitals || b"_~:".contains(&mark);
-    alone.then_some(if token { Issued::Token } else { Issued::Name })
-}
-
 /// The first word of eight to ten letters in a token that was drawn and stands alone, or alone but for its issuer.
 pub(super) fn very_short(bytes: &[u8], token: &Range<usize>) -> Option<Range<usize>> {
     let mut at = token.start;
@@ -60,8 +32,7 @@ pub(super) fn very_short(bytes: &[u8], token: &Range<usize>) -> Option<Range<usi
         let word = without_escape(bytes, word);
         let text = &bytes[word.clone()];
         if (MIN_TOKEN..MIN_DRAWN).contains(&text.len())
-            && very_short_drawn(text)
-            && (stands_alone(bytes, &word) || issued(bytes, &word, Sorts::of(text)).is_some())
+            && is_short(bytes, &word)
             && !by_place(bytes, &word)
             && !named(&bytes[..word.start])
         {
@@ -70,9 +41,6 @@ pub(super) fn very_short(bytes: &[u8], token: &Range<usize>) -> Option<Range<usi
     }
     None
 }
-
-/// No issuer's prefix is longer.
-const LONGEST_ISSUER: usize = 12;
 
 /// Whether a word is one of fewer sorts of letters behind what an issuer puts in front of it, or in front of what it puts
 /// behind: `ZQk3v9x2...`, `k3v9x2...ZQRT`.
@@ -99,6 +67,17 @@ pub(super) fn glued(text: &[u8], sorts: Sorts) -> bool {
     let letters = 1..=LONGEST_GLUED;
     (letters.contains(&front) && fewer(&text[front..]))
         || (letters.contains(&behind) && fewer(&text[..text.len() - behind]))
+}
+
+/// Whether a word of so few letters was drawn and stands alone, or alone but for its issuer's words.
+fn is_short(bytes: &[u8], word: &Range<usize>) -> bool {
+    let text = &bytes[word.clone()];
+    let sorts = Sorts::of(text);
+    let cased = sorts.lower > 0 && sorts.upper > 0;
+    if very_short_drawn(text, sorts) && stands_alone(bytes, word) {
+        return true;
+    }
+    cased && issued_drawn(text, sorts, false) && around(bytes, word).is_some()
 }
 
 /// An issuer glues no more letters to a token, which has at least so many with them.

@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::super::escapes::behind_letter;
 use super::super::explained::{self, Said};
 use super::super::known::Known;
-use super::super::random::Sorts;
+use super::super::random::{Sorts, varied};
 use super::alone::stands_alone;
+use super::issuer::around;
 use super::tokens::{RUN, WORD};
 use super::{Found, MIN_HEX};
 
@@ -61,10 +62,15 @@ pub(super) fn hexadecimal(
     if number && digits.len() >= TWICE && as_text(digits).is_some() {
         return Some(Found::Hex(place));
     }
+    if number && digits.len() >= LONG_NUMBER && stands_alone(bytes, word) && varied(digits) {
+        return foreign(bytes, word, digits.len(), known).then_some(Found::Drawn(place));
+    }
     let short = digits.len() < MIN_HEX;
     if short || sorts.digits == 0 || number {
-        let found =
-            short && sorts.digits > 2 && sorts.lower + sorts.upper > 2 && short_hex(bytes, word);
+        let found = short
+            && sorts.digits > 2
+            && sorts.lower + sorts.upper > 0
+            && short_hex(bytes, word, sorts);
         return found.then_some(Found::Drawn(place));
     }
     if as_text(digits).is_some() {
@@ -79,6 +85,8 @@ pub(super) fn hexadecimal(
 
 /// So many digits are no number.
 const TWICE: usize = 40;
+/// And so many that stand alone count nothing.
+const LONG_NUMBER: usize = 24;
 
 /// Whether neither its place nor, elsewhere in this run, its value explains an id.
 fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> bool {
@@ -88,7 +96,7 @@ fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> b
     if known.has(id) {
         return false;
     }
-    match explained::hex(bytes, word, length) {
+    match explains(bytes, word, length) {
         Said::Named => known.note(id),
         Said::Likely => {}
         Said::Nothing => return true,
@@ -103,7 +111,7 @@ const MIN_KEY: usize = 16;
 const MIN_SHORT: usize = 14;
 
 /// Whether nothing explains so few hexadecimal digits.
-fn short_hex(bytes: &[u8], word: &Range<usize>) -> bool {
+fn short_hex(bytes: &[u8], word: &Range<usize>, sorts: Sorts) -> bool {
     let text = &bytes[word.clone()];
     // Addresses of the kernel, numbers with zeros in front.
     let address = ["ffff", "0000"]
@@ -124,80 +132,74 @@ fn short_hex(bytes: &[u8], word: &Range<usize>) -> bool {
     let dot = bytes.get(word.end) == Some(&b'.') && edge(bytes.get(word.end + 1));
     let before = word.start.checked_sub(1).and_then(|at| bytes.get(at));
     text.len() >= MIN_SHORT
+        && sorts.lower + sorts.upper > 2
         && (edge(before) || behind_letter(&bytes[..word.start]))
         && (dot || edge(bytes.get(word.end)))
         && !explained::has_name(&bytes[..word.start])
         && explained::hex(bytes, word, text.len()) == Said::Nothing
 }
 
-/// Whether few hexadecimal digits stand behind an issuer's prefix rather than behind the name of an object: `zq_live_`,
-/// `ZQKT-`. None where they stand behind neither.
+/// Whether few hexadecimal digits stand behind an issuer's words rather than behind the name of an object: `zq_live_`,
+/// `ZQKT-`. None where no sign stands in front of them.
 fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
     let mark = *bytes[..word.start].last()?;
-    if b".~".contains(&mark) && word.len() >= MIN_TAGGED {
-        return Some(tagged(bytes, word));
-    }
-    if !RUN[usize::from(mark)] {
+    if !RUN[usize::from(mark)] && (word.len() < MIN_TAGGED || !b".~:$#+".contains(&mark)) {
         return None;
     }
-    let name = &bytes[..word.start - 1];
-    let length = name
-        .iter()
-        .rev()
-        .take(LONGEST_PREFIX + 1)
-        .take_while(|byte| RUN[usize::from(**byte)])
-        .count();
-    let start = name.len() - length;
-    let prefix = &name[start..];
-    let letters = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
-    let capitals = |byte: &u8| byte.is_ascii_uppercase();
     let said: [&[u8]; 6] = [b"key", b"secret", b"token", b"sk", b"pk", b"live"];
-    let last = prefix.rsplit(|byte| !WORD[usize::from(*byte)]).next();
-    if last.is_some_and(|last| said.contains(&last)) {
+    let last = bytes[..word.start - 1]
+        .rsplit(|byte| !WORD[usize::from(*byte)])
+        .next();
+    if RUN[usize::from(mark)] && last.is_some_and(|last| said.contains(&last)) {
         return Some(word.len() >= MIN_SHORT);
     }
-    let formed = match mark {
-        b'_' => prefix.iter().all(letters) && prefix.len() > 1,
-        b'-' => {
-            prefix.len() > 1 && (prefix.iter().all(capitals) || !unique_name(&bytes[word.clone()]))
-        }
-        _ => false,
+    let Some(issuer) = around(bytes, word) else {
+        return Some(false);
     };
-    Some(
-        formed
-            && length <= LONGEST_PREFIX
-            && stands_alone(bytes, &(start..word.end))
-            && explained::hex(bytes, word, word.len()) == Said::Nothing
-            && !explained::by_place(bytes, &(start..word.end)),
-    )
+    let words = issuer.words(bytes, word);
+    let numbered = words.iter().any(u8::is_ascii_digit);
+    let formed = match mark {
+        b'_' => !numbered || word.len() >= MIN_TAGGED,
+        b'-' => issuer.capitals || !unique_name(&bytes[word.clone()]),
+        // What logs call by its name is a word: Fabric Manager writes `Team Handle:be1e310e660a89ee`.
+        b':' => words.len() <= SHORT_NAME || several(words),
+        // Events end in their time: `web-0.17f3a1c2d4e5f607`.
+        b'.' => !words.contains(&b'-') && words[0].is_ascii_alphabetic() && !time(bytes, word),
+        _ => words[0].is_ascii_alphabetic(),
+    };
+    Some(formed && explains(bytes, word, word.len()) == Said::Nothing)
 }
 
 /// So many hexadecimal digits behind a word and another mark than a dash are a token.
 const MIN_TAGGED: usize = 15;
 
-/// Whether a word of an issuer and a mark, and nothing else, stand in front of hexadecimal digits: `zq.`, `live.zq~`.
-/// Events end in their time: `web-0.17f3a1c2d4e5f607`. Behind a colon stands what logs call by its name:
-/// Fabric Manager's `Team Handle:be1e310e660a89ee`.
-fn tagged(bytes: &[u8], word: &Range<usize>) -> bool {
-    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._".contains(byte);
-    let front = &bytes[..word.start - 1];
-    let length = front
+/// A name of fewer letters, with its colon, is none.
+const SHORT_NAME: usize = 6;
+
+/// Whether a sign stands between an issuer's words.
+fn several(words: &[u8]) -> bool {
+    words[..words.len() - 1]
         .iter()
-        .rev()
-        .take(LONGEST_PREFIX + 1)
-        .take_while(part)
-        .count();
-    let whole = front.len() - length..word.end;
-    let event = matches!(
+        .any(|byte| !WORD[usize::from(*byte)])
+}
+
+/// Whether sixteen hexadecimal digits may be a time in nanoseconds.
+fn time(bytes: &[u8], word: &Range<usize>) -> bool {
+    matches!(
         &bytes[word.start..word.start + 2],
         b"16" | b"17" | b"18" | b"19"
-    );
-    (2..=LONGEST_PREFIX).contains(&length)
-        && front[whole.start].is_ascii_alphabetic()
-        && !event
-        && stands_alone(bytes, &whole)
-        && explained::hex(bytes, word, word.len()) == Said::Nothing
-        && !explained::by_place(bytes, &whole)
+    )
+}
+
+/// What explains hexadecimal digits. What an issuer puts behind them, with the sign that stands in front as well, is part
+/// of them and no name that goes on: `zq_<digits>_test`.
+fn explains(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
+    let sign = bytes.get(word.end);
+    let same = sign.is_some() && sign == bytes[..word.start].last();
+    let end = around(bytes, word)
+        .filter(|_| same)
+        .map_or(word.end, |issuer| issuer.whole.end);
+    explained::hex(bytes, &(word.start..end), length + end - word.end)
 }
 
 /// Whether hexadecimal digits behind a dash make the name of an object unique: few of them, or 17 as a cloud gives them
@@ -205,9 +207,6 @@ fn tagged(bytes: &[u8], word: &Range<usize>) -> bool {
 fn unique_name(digits: &[u8]) -> bool {
     digits.len() < MIN_HEX - 3 || (digits.len() == MIN_HEX - 1 && digits[0] == b'0')
 }
-
-/// No issuer puts more letters in front.
-const LONGEST_PREFIX: usize = 16;
 
 /// The second part of a token that joins a cluster has so many digits.
 const BOOTSTRAP: usize = 16;
@@ -219,13 +218,9 @@ fn bootstrap(bytes: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
     let alone =
         start == 0 || !(RUN[usize::from(bytes[start - 1])] || b"./".contains(&bytes[start - 1]));
     let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let event = matches!(
-        &bytes[word.start..word.start + 2],
-        b"16" | b"17" | b"18" | b"19"
-    );
     let token = bytes[word.start - 1] == b'.'
         && alone
-        && !event
+        && !time(bytes, word)
         && id.iter().all(small)
         && id.iter().any(u8::is_ascii_digit);
     token.then_some(start..word.end)
@@ -301,7 +296,8 @@ pub(super) fn with_tail(bytes: &[u8], place: Range<usize>) -> Range<usize> {
 const MIN_TAIL: usize = 7;
 
 /// Hexadecimal digits in parts of no usual lengths that nothing explains: `a289-1dad-dbeeeb-2c0b1f-dc0ed546`.
-pub(super) fn hex_parts(bytes: &[u8], run: &Range<usize>) -> bool {
+/// Fewer of them count behind an issuer's words.
+pub(super) fn hex_parts(bytes: &[u8], run: &Range<usize>, issued: bool) -> bool {
     let text = &bytes[run.clone()];
     let digits = text.iter().filter(|byte| byte.is_ascii_hexdigit()).count();
     let letters = text
@@ -309,9 +305,10 @@ pub(super) fn hex_parts(bytes: &[u8], run: &Range<usize>) -> bool {
         .filter(|byte| byte.is_ascii_alphabetic())
         .count();
     let parts: Vec<&[u8]> = text.split(|byte| !WORD[usize::from(*byte)]).collect();
-    let short = parts.iter().any(|part| part.len() < 4);
+    // What is left behind parts of one length may be short.
+    let short = parts[..parts.len() - 1].iter().any(|part| part.len() < 4);
     let range = parts.len() == 2 && parts[0].len() == parts[1].len();
-    digits >= 24
+    digits >= if issued { ISSUED_ALONE } else { 24 }
         && letters > 3
         && !short
         && !range

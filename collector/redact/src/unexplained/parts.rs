@@ -7,6 +7,7 @@ use super::super::random::{Sorts, surprise};
 use super::Found;
 use super::alone::stands_alone;
 use super::hex::{hex_parts, uuid};
+use super::issuer::{LONGEST_WORD, MOST_WORDS};
 use super::tokens::WORD;
 
 /// Parts of a token that are too short to be looked at by themselves: `b1llz300-qb33nsh_3p8ta8z33`.
@@ -28,7 +29,7 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
     if marks > 1
         && let Some(rest) = behind_words(bytes, run)
     {
-        let drawn = numbers(&bytes[rest.clone()]) || hex_parts(bytes, &rest);
+        let drawn = numbers(&bytes[rest.clone()]) || hex_parts(bytes, &rest, true);
         return (drawn && !by_place(bytes, run)).then(|| Found::Drawn(run.clone()));
     }
     let cased = sorts.digits > 0 && sorts.upper > 3 && sorts.lower > 3;
@@ -42,7 +43,7 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
             .filter(|part| part.len() > 1)
     };
     if parts().all(|part| hex(&part)) {
-        return hex_parts(bytes, run).then(|| Found::Drawn(run.clone()));
+        return hex_parts(bytes, run, false).then(|| Found::Drawn(run.clone()));
     }
     // Hexadecimal digits were judged by themselves.
     let others = || parts().filter(|part| !hex(part));
@@ -73,11 +74,16 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
 /// What stands behind the words of an issuer in a token that is alone, where it is parts of hexadecimal digits alone.
 fn behind_words(bytes: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
     let mut start = run.start;
-    for _ in 0..ISSUER_PARTS {
+    for _ in 0..MOST_WORDS {
         let text = &bytes[start..run.end];
-        let length = text.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+        let length = text
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric())
+            .count();
         let mark = text.get(length).is_some_and(|byte| b"-_".contains(byte));
-        if !mark || !(2..=ISSUER_LETTERS).contains(&length) {
+        let digits = text[..length].iter().any(u8::is_ascii_digit);
+        let hex = digits && text[..length].iter().all(u8::is_ascii_hexdigit);
+        if !mark || hex || !(2..=LONGEST_WORD).contains(&length) {
             break;
         }
         start += length + 1;
@@ -87,10 +93,6 @@ fn behind_words(bytes: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
         .all(|byte| byte.is_ascii_hexdigit() || b"-_".contains(byte));
     (start > run.start && digits && stands_alone(bytes, run)).then_some(start..run.end)
 }
-
-/// An issuer puts so many words in front at most, each of so many letters.
-const ISSUER_PARTS: usize = 3;
-const ISSUER_LETTERS: usize = 12;
 
 /// `50418072774-92589393790616`: two or more long numbers that are no times.
 fn numbers(text: &[u8]) -> bool {

@@ -6,11 +6,12 @@ use super::super::encoded;
 use super::super::explained::{self, Said, by_place};
 use super::super::known::Known;
 use super::super::random::{
-    MIN_DRAWN, ONE_CASE, STRANGE, Sorts, alternates, drawn_of, lightly_drawn, short_drawn, surprise,
+    MIN_DRAWN, ONE_CASE, Sorts, drawn_of, issued_drawn, short_drawn, surprise,
 };
 use super::Found;
-use super::alone::{Issued, glued, issued, padded, stands_alone};
+use super::alone::{glued, padded, stands_alone};
 use super::hex::{hexadecimal, issued_hex};
+use super::issuer::{around, ending};
 use super::parts::strange;
 use super::tokens::{RUN, Token, WORD, next_of};
 
@@ -106,18 +107,14 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
     } else {
         Sorts::of(text)
     };
-    let short = || short_drawn(text, sorts) && stands_alone(bytes, &word);
+    let short = || {
+        let ended = || stands_alone(bytes, &(word.start..ending(bytes, word.end)));
+        short_drawn(text, sorts) && (stands_alone(bytes, &word) || (sorts.lower == 0 && ended()))
+    };
     // Most words are none of it; what stands around the others is looked at then.
     let issued = || {
-        let strange = surprise(text, sorts) >= STRANGE;
-        let token = short_drawn(text, sorts) || alternates(text) || padded(bytes, &word);
-        let lightly = lightly_drawn(text, sorts);
-        (strange || token || lightly)
-            && match issued(bytes, &word, sorts) {
-                Some(Issued::Token) => token || lightly,
-                Some(Issued::Name) => strange,
-                None => false,
-            }
+        let drawn = |object| issued_drawn(text, sorts, object);
+        drawn(false) && around(bytes, &word).is_some_and(|issuer| drawn(issuer.object(sorts)))
     };
     if !drawn_of(text, sorts)
         && !glued(text, sorts)
