@@ -58,17 +58,10 @@ fn look_before(first: &Incident, host: &dyn Fn(&str) -> Rich) -> Option<Rich> {
         2 => Rich::from("Steps 1 and 2, which change nothing. "),
         all => Rich::from(format!("Steps 1 to {all}, which change nothing. ")),
     };
-    let short = step.command.as_deref().and_then(line);
-    let short = short.filter(|(line, _)| line.chars().count() <= SHORT_LOOK && !is_open(line));
-    match short {
-        Some((line, _)) => Some(text.join(host(&line)).code(line)),
-        // What the first sentence leaves out stands in the step.
-        None => {
-            let words = by_hand(step)?;
-            let sentence = words.split(". ").next().unwrap_or_default();
-            Some(text.say(&words::sentence(sentence)))
-        }
-    }
+    // Words of a look say less than their row takes room; what it stops is said below.
+    let (line, _) = step.command.as_deref().and_then(line)?;
+    let is_shown = line.chars().count() <= SHORT_LOOK && !is_open(&line);
+    is_shown.then(|| text.join(host(&line)).code(line))
 }
 
 /// Which step it is, so that what it interrupts is found in the row below; and that a question comes before it.
