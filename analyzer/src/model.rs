@@ -168,6 +168,31 @@ pub struct Incident {
     pub fix: Option<Fix>,
     /// Further reading, from the rule.
     pub references: Vec<String>,
+    /// A time that stands beside its lines, where none of them has one.
+    #[serde(skip)]
+    pub beside: Option<Beside>,
+}
+
+/// A line of loose text that dates what stands near it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    /// The line.
+    pub text: String,
+    /// Where it stands.
+    pub place: Place,
+    /// How near it is.
+    pub near: Near,
+}
+
+/// How a line that tells a time belongs to one that does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Near {
+    /// It is the line itself, of which a message is a part.
+    Same,
+    /// It is a row of the pod that the other is about.
+    OfPod,
+    /// It stands some lines above.
+    Above,
 }
 
 /// One cause of the catalogue and what became of it.
@@ -375,6 +400,9 @@ pub struct Seen {
     /// The one machine that it is of, by its own files or, of a text, by prompts and log lines.
     #[serde(skip)]
     pub machine: Option<String>,
+    /// Whether it is of OpenShift, whose program is `oc`.
+    #[serde(skip)]
+    pub openshift: bool,
     /// The one pod that it tells of, as `<namespace>/<pod>`.
     #[serde(skip)]
     pub pod: Option<String>,

@@ -328,6 +328,14 @@ pub(crate) fn commands(command: &str) -> Vec<&str> {
     parts
 }
 
+/// The words of one command. OpenShift's program is kubectl by another name.
+pub(crate) fn split(command: &str) -> Vec<&str> {
+    let words = command.split_whitespace();
+    words
+        .map(|word| if word == "oc" { "kubectl" } else { word })
+        .collect()
+}
+
 /// Bytes as people read them.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];

@@ -29,6 +29,7 @@ const ASKING: &[&str] = &[
     "helm diff",
     "helm get",
     "helm history",
+    "helm list",
     "helm status",
     "helm template",
     "iostat",
@@ -111,7 +112,7 @@ fn in_background(command: &str) -> bool {
 /// Whether one command only asks.
 pub(super) fn asks(command: &str) -> bool {
     // kubectl and helm take the namespace before the verb as well.
-    let words: Vec<&str> = command.split_whitespace().collect();
+    let words = words::split(command);
     let words: Vec<&str> = match words.as_slice() {
         [program, "-n", _, rest @ ..] | [program @ "containerd", "--config", _, rest @ ..] => {
             [&[*program], rest].concat()
@@ -157,6 +158,7 @@ mod tests {
             "nvidia-smi -L; kubectl get nodes | grep gpu",
             "nvidia-smi --query-compute-apps=pid --format=csv",
             "nvidia-smi -q -i 0 -d ECC",
+            "oc -n openshift-dns get pods",
             "kubectl top pods -A | grep -E 'dcgm|exporter'",
             "helm -n gpu get values r && dmesg | tail",
             "find /var -name x",
@@ -169,6 +171,7 @@ mod tests {
             "nvidia-smi -i 0 -mig 1",
             "nvidia-smi -pm 1",
             "kubectl delete pod x",
+            "oc delete pod x",
             "dmesg -C",
             "ls; reboot",
             "journalctl --vacuum-size=1G",

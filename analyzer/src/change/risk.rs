@@ -39,7 +39,7 @@ pub(crate) struct Stops {
 pub(crate) fn stops(script: &str) -> Stops {
     let mut commands = words::commands(script).into_iter().map(str::trim);
     let known = commands.all(|command| {
-        let words: Vec<&str> = command.split_whitespace().collect();
+        let words = words::split(command);
         let words = called(&words);
         words.is_empty() || harmless::only_writes(words) || !of_command(words).is_empty()
     });
@@ -52,7 +52,7 @@ pub(crate) fn stops(script: &str) -> Stops {
 fn sentences(script: &str) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     for command in words::commands(script) {
-        let words: Vec<&str> = command.split_whitespace().collect();
+        let words = words::split(command);
         for sentence in of_command(called(&words)) {
             if !said.contains(&sentence) {
                 said.push(sentence);
@@ -104,7 +104,7 @@ fn of_command(words: &[&str]) -> Vec<String> {
         ["fio", ..] if words.iter().any(|word| writes(word)) => {
             one("It writes into that folder and loads its disk while it runs.")
         }
-        ["rm", ..] => one("What it names is deleted for good."),
+        ["rm", rest @ ..] => vec![deleted(rest)],
         ["ip", "link", "delete" | "del", ..] => {
             one("Traffic through that interface, until it is made again.")
         }
@@ -148,9 +148,7 @@ fn of_kubectl(words: &[&str]) -> Vec<String> {
             one("Nothing that runs; the logs of the pods go with them.")
         }
         ["delete", "pod" | "pods" | "po", rest @ ..] => vec![of_pods(rest)],
-        ["delete", ..] => {
-            one("What it names is deleted; save it before with 'kubectl get -o yaml'.")
-        }
+        ["delete", rest @ ..] => vec![of_objects(rest)],
         ["rollout", "restart" | "undo", ..] => one("The pods of the workload are replaced."),
         ["set", "env" | "image" | "resources", ..] => one(REPLACED),
         ["patch" | "edit", rest @ ..] if rest.iter().any(|word| is_workload(word)) => one(REPLACED),
@@ -159,7 +157,7 @@ fn of_kubectl(words: &[&str]) -> Vec<String> {
     }
 }
 
-/// Whether a word of a command names an object whose template makes pods.
+/// Whether a word of a command names an object whose template makes pods, or that an operator makes such objects of.
 fn is_workload(word: &str) -> bool {
     let kind = word.split(['/', '.']).next().unwrap_or_default();
     let kind = kind.strip_suffix('s').unwrap_or(kind);
@@ -170,13 +168,42 @@ fn is_workload(word: &str) -> bool {
         "daemonset",
         "st",
         "statefulset",
+        "clusterpolicie",
     ]
     .contains(&kind)
 }
 
-/// What deleting the pods does that the words after `kubectl delete pod` name.
-fn of_pods(words: &[&str]) -> String {
-    let takes_value = |word: &&str| ["-n", "--namespace", "-l", "--field-selector"].contains(word);
+/// What `rm` takes away, by name: a reader has to know it before the command runs.
+fn deleted(words: &[&str]) -> String {
+    let names = words.iter().filter(|word| !word.starts_with('-'));
+    let names: Vec<String> = names.map(|name| name.replace(['\'', '"'], "")).collect();
+    // What a variable or another command prints is known where it runs.
+    let is_plain = |name: &String| !name.contains(['$', '`', '{']);
+    match names.len() {
+        1.. if names.iter().all(is_plain) => {
+            let are = words::are(u64::try_from(names.len()).unwrap_or(2));
+            format!("{} {are} deleted for good.", words::join(&names))
+        }
+        _ => "The files that the command names are deleted for good.".to_owned(),
+    }
+}
+
+/// What deleting other objects takes away that the words after `kubectl delete` name.
+fn of_objects(words: &[&str]) -> String {
+    let names = names(words);
+    match names.as_slice() {
+        [] => "The objects that the command names are deleted; save them before with 'kubectl get -o yaml'.".to_owned(),
+        names => format!(
+            "Deletes {}; save it before with 'kubectl get -o yaml'.",
+            names.join(" ")
+        ),
+    }
+}
+
+/// The words of a command that are neither options nor their values.
+fn names(words: &[&str]) -> Vec<String> {
+    let takes_value =
+        |word: &&str| ["-n", "--namespace", "-l", "--selector", "--field-selector"].contains(word);
     let mut names = Vec::new();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -186,7 +213,12 @@ fn of_pods(words: &[&str]) -> String {
             word => names.push(word.to_owned()),
         }
     }
-    match names.as_slice() {
+    names
+}
+
+/// What deleting the pods does that the words after `kubectl delete pod` name.
+fn of_pods(words: &[&str]) -> String {
+    match names(words).as_slice() {
         [name] => {
             format!("Pod {name}, until its owner makes a new one; without an owner it is gone.")
         }
@@ -223,6 +255,19 @@ mod tests {
             (
                 "timeout 120 nvidia-smi --gpu-reset -i 1 || systemctl reboot",
                 &["uses the GPU", "until it is up again"],
+            ),
+            (
+                "rm -f /etc/a.conf '/run/b'",
+                &["/etc/a.conf and /run/b are deleted for good."],
+            ),
+            ("rm -rf /run/x", &["/run/x is deleted for good."]),
+            (
+                "find /x | rm \"$file\"",
+                &["files that the command names are deleted"],
+            ),
+            (
+                "kubectl -n a delete csr x --wait=false",
+                &["Deletes csr x;"],
             ),
             (
                 "fio --rw=write --directory=/var/lib/etcd",

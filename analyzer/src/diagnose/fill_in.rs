@@ -22,6 +22,11 @@ const NAMES: &[(&str, &str)] = &[
     ("OLD_NODE", "the node that is gone"),
     ("HAMI_NAMESPACE", "the namespace of HAMi"),
     ("HAMI-SCHEDULER", "an address of HAMi's scheduler"),
+    (
+        "CLUSTER-IP-OF-HAMI-SCHEDULER",
+        "the cluster address of HAMi's scheduler",
+    ),
+    ("REPOSITORY", "the image's repository"),
     ("DEVICE-PLUGIN-POD", "the device plugin's pod on the node"),
     (
         "HAMI-DEVICE-PLUGIN-POD",
@@ -229,6 +234,7 @@ impl Known {
                 let name = match own {
                     Some(own) => own.rsplit('/').next()?,
                     None if kind == "deploy" => deployment(&self.pod.as_ref()?.1)?,
+                    None if kind == "ds" => daemonset(&self.pod.as_ref()?.1)?,
                     None => return None,
                 };
                 is_shell_word(name).then(|| name.to_owned())
@@ -240,15 +246,30 @@ impl Known {
 
 /// The Deployment that a pod's name tells: `NAME-` with the hash of its ReplicaSet and five characters of its own.
 fn deployment(pod: &str) -> Option<&str> {
-    // Kubernetes writes neither vowels nor 0, 1 and 3 into these.
-    let drawn = |text: &str| {
-        text.chars()
-            .all(|c| "bcdfghjklmnpqrstvwxz2456789".contains(c))
-    };
-    let (rest, own) = pod.rsplit_once('-')?;
+    let rest = without_own(pod)?;
     let (name, hash) = rest.rsplit_once('-')?;
-    let fits = own.len() == 5 && (6..=10).contains(&hash.len()) && !name.is_empty();
-    (fits && drawn(own) && drawn(hash)).then_some(name)
+    let fits = (6..=10).contains(&hash.len()) && !name.is_empty();
+    (fits && is_drawn(hash)).then_some(name)
+}
+
+/// The DaemonSet that a pod's name tells: `NAME-` with five characters of its own, where no ReplicaSet stands between.
+fn daemonset(pod: &str) -> Option<&str> {
+    match deployment(pod) {
+        Some(_) => None,
+        None => without_own(pod),
+    }
+}
+
+/// A pod's name without the five characters that its controller drew.
+fn without_own(pod: &str) -> Option<&str> {
+    let (rest, own) = pod.rsplit_once('-')?;
+    (own.len() == 5 && is_drawn(own)).then_some(rest)
+}
+
+/// Kubernetes writes neither vowels nor 0, 1 and 3 into what it draws.
+fn is_drawn(text: &str) -> bool {
+    text.chars()
+        .all(|c| "bcdfghjklmnpqrstvwxz2456789".contains(c))
 }
 
 /// The next name that a command leaves open: where it begins and ends, and its index in [`NAMES`].
@@ -300,6 +321,14 @@ mod tests {
 
     #[test]
     fn what_is_known_is_filled_in_and_the_rest_is_marked() {
+        let plugin = Known {
+            pod: Some(("gpu".to_owned(), "nvidia-dcgm-exporter-x7k2p".to_owned())),
+            ..known()
+        };
+        assert_eq!(
+            plugin.fill("kubectl -n NAMESPACE set env ds/NAME A=1"),
+            "kubectl -n gpu set env ds/nvidia-dcgm-exporter A=1"
+        );
         for (command, filled) in [
             ("kubectl exec POD -- ls", "kubectl exec train-0 -n ml -- ls"),
             (

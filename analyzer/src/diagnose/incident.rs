@@ -86,6 +86,7 @@ pub(super) fn build(
             prevent: fill_all(&remedy.prevent),
         },
         references: file.references.clone(),
+        beside: None,
         subjects,
     };
     date_events(&mut incident, scanned);
@@ -181,7 +182,12 @@ pub(super) fn evidence(one: &Assessment<'_>, wanted: impl Fn(&str) -> bool) -> V
     // What a group must be without points to something else, even where another group holds.
     let without = supporting().flat_map(|group| &group.none);
     let without = without.map(String::as_str);
+    let refuting = file
+        .refuted_by
+        .iter()
+        .filter_map(|one| one.signal.as_deref());
     let against: BTreeSet<&str> = named(&file.ruled_out)
+        .chain(refuting.filter(|name| !for_it.contains(name)))
         .chain(without.filter(|name| !for_it.contains(name)))
         .collect();
     let mut groups: Vec<&str> = Vec::new();

@@ -2,6 +2,7 @@
 
 mod about;
 mod apart;
+mod beside;
 mod cited;
 mod context;
 mod coverage;
@@ -18,6 +19,7 @@ mod link;
 mod naming;
 mod no_cluster;
 mod own_units;
+mod platform;
 mod ranking;
 mod seen;
 mod standing;
@@ -25,6 +27,7 @@ mod state;
 pub mod steps;
 mod timeline;
 mod together;
+mod typed;
 mod unexplained;
 mod waiting;
 
@@ -40,6 +43,8 @@ use chrono::{DateTime, Utc};
 
 use crate::change::captured::Captured;
 use crate::derive;
+use crate::facts::FactType;
+use crate::facts::text::TimedLine;
 use crate::join::{Member, Unit};
 
 use crate::model::{Analysis, Considered, Place, Problem, RulesUsed, Seen, Unexplained, Verdict};
@@ -395,9 +400,12 @@ impl Analyzer {
             analysis.seen.format = Seen::NOTHING.to_owned();
         }
         analysis.digests = cited::digests(&analysis, &scanned.summary);
+        typed::attribute(&scanned.facts, &mut analysis.incidents);
+        beside::date(&scanned.facts, &mut analysis);
         naming::name(&mut analysis);
         fill_in::fill(&mut analysis);
         own_units::name(&scanned.facts, &mut analysis);
+        platform::name(&scanned.facts, &mut analysis);
         no_cluster::leave_out(&mut analysis, scanned);
         analysis
     }
@@ -408,7 +416,7 @@ fn is_understood(scanned: &Scanned, analysis: &Analysis) -> bool {
     let ours = scanned.summary.header.is_some() || scanned.summary.manifest.is_some();
     let judged = |one: &Considered| one.verdict != Verdict::NotChecked;
     ours || scanned.plan.tells
-        || scanned.facts.kinds().next().is_some()
+        || scanned.facts.kinds().any(|kind| kind != TimedLine::KIND)
         || !scanned.documents.is_empty()
         || analysis.differential.iter().any(judged)
         || !analysis.benign.is_empty()

@@ -3,6 +3,9 @@
 use crate::model::Analysis;
 use crate::words;
 
+/// A pod that its line does not name, as subjects have it.
+const UNNAMED_POD: &str = "pod/(not named)";
+
 /// Names the subject of each incident in its title.
 pub(super) fn name(analysis: &mut Analysis) {
     let failing: Vec<&String> = analysis
@@ -31,6 +34,10 @@ pub(super) fn name(analysis: &mut Analysis) {
             subjects.clear();
         }
         incident.title = title(std::mem::take(&mut incident.title), &subjects);
+        let says = incident.evidence.iter_mut().map(|line| &mut line.says);
+        for text in says.chain([&mut incident.title, &mut incident.summary]) {
+            *text = text.replace(UNNAMED_POD, "a pod that is not named");
+        }
     }
 }
 

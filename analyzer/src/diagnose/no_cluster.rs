@@ -99,7 +99,7 @@ fn strip(steps: &mut [Step], act: bool) -> bool {
 fn asks_a_cluster(command: &str) -> bool {
     let mut words =
         command.split(|letter: char| letter.is_whitespace() || "|;&()`".contains(letter));
-    words.any(|word| ["kubectl", "helm"].contains(&word))
+    words.any(|word| ["kubectl", "oc", "helm"].contains(&word))
 }
 
 #[cfg(test)]

@@ -281,6 +281,7 @@ fn entry(
         also: Vec::new(),
         flows: flows.map(|flow| flow.data.says.clone()).collect(),
         candidates: candidates.take(CANDIDATES).collect(),
+        beside: None,
     }
 }
 

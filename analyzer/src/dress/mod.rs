@@ -72,6 +72,8 @@ pub enum Ending {
     DriverLoaded,
     /// A kubelet got through its start.
     KubeletStarted,
+    /// The kubelet's client certificate is valid.
+    KubeletCertificate,
     /// The driver in a virtual machine got its license.
     VgpuLicensed,
 }

@@ -204,8 +204,19 @@ impl FactType for ComposeMark {
 pub struct MachineMark {
     /// Its name.
     pub host: String,
-    /// A prompt names it: somebody typed there, maybe about another machine.
-    pub typed: bool,
+    /// What names it.
+    pub by: NamedBy,
+}
+
+/// What names a machine in loose text, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum NamedBy {
+    /// The head of a log line.
+    Head,
+    /// A line that says something of a node.
+    Line,
+    /// A prompt: somebody typed there, maybe about another machine.
+    Prompt,
 }
 
 impl FactType for MachineMark {

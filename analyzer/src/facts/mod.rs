@@ -24,6 +24,7 @@ pub mod runtime_parts;
 pub mod said;
 pub mod scheduling;
 pub mod services;
+pub mod text;
 
 use std::any::Any;
 use std::collections::BTreeMap;

@@ -199,6 +199,8 @@ pub fn candidates(failing: &Failing) -> &'static [Candidate] {
         ("workload", _, _) => WORKLOAD,
         ("pod", "ImagePullBackOff" | "ErrImagePull", true) => IMAGE_GPU,
         ("pod", "ImagePullBackOff" | "ErrImagePull", false) => IMAGE,
+        // It has its node: what keeps pods from one is behind it.
+        ("pod", "Pending", _) if !failing.node.is_empty() => CREATES,
         ("pod", "Pending", true) => PENDING_GPU,
         ("pod", "Pending", false) => PENDING,
         ("pod", "ContainerCreating" | "PodInitializing", _) => CREATES,
@@ -253,6 +255,18 @@ mod tests {
         ] {
             assert!(list.is_sorted_by_key(|one| std::cmp::Reverse(one.times)));
         }
+    }
+
+    #[test]
+    fn a_pending_pod_with_a_node_is_not_given_causes_that_keep_it_from_one() {
+        let mut failing = Failing {
+            what: "pod".into(),
+            state: "Pending".into(),
+            ..Failing::default()
+        };
+        assert_eq!(candidates(&failing), PENDING);
+        failing.node = "n1".into();
+        assert_eq!(candidates(&failing), CREATES);
     }
 
     #[test]

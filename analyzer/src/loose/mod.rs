@@ -22,6 +22,8 @@ mod split;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod timed;
+mod typed;
 mod untitled;
 mod yaml;
 
@@ -32,9 +34,11 @@ use split::Section;
 pub(crate) use config::without_elisions;
 pub(crate) use helm::entry as helm_entry;
 pub(crate) use host::process_record;
-pub(crate) use machines::{composed, machines};
+pub(crate) use machines::{composed, machines, openshift};
 pub(crate) use marks::marks;
 pub(crate) use object::{read as read_object, read_json};
+pub(crate) use timed::timed;
+pub(crate) use typed::printed;
 
 /// Words that kubectl's tables and descriptions, and manifests, are recognised by.
 pub(crate) const HEADINGS: [&str; 31] = [

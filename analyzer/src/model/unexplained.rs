@@ -40,6 +40,9 @@ pub struct Unexplained {
     pub flows: Vec<String>,
     /// Causes of the catalogue that produce this, the most frequent first.
     pub candidates: Vec<Candidate>,
+    /// A time that stands beside its words, where they have none.
+    #[serde(skip)]
+    pub beside: Option<super::Beside>,
 }
 
 /// A cause that produces a symptom which no confirmed cause explains.

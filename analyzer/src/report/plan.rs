@@ -131,6 +131,28 @@ pub(crate) fn only_looks(step: &StepItem) -> bool {
     !command.is_empty() && looks::at_most_saves(command)
 }
 
+/// Whether a step is done instead of one before it: rules begin its words so.
+pub(crate) fn is_other_way(step: &StepItem) -> bool {
+    let text = step.text.plain();
+    let text = text.strip_prefix(words::OF_KUBERNETES).unwrap_or(&text);
+    ["Or ", "Or,", "or ", "or,"]
+        .iter()
+        .any(|word| text.starts_with(word))
+}
+
+/// How many steps there are, and which of them are done instead of others.
+pub(crate) fn counted(steps: &[StepItem]) -> String {
+    let all = words::count(steps.len() as u64, "step");
+    let numbered = (1..).zip(steps);
+    let others = numbered.filter(|(_, step)| is_other_way(step));
+    let others: Vec<String> = others.map(|(number, _)| number.to_string()).collect();
+    match others.as_slice() {
+        [] => all,
+        [one] => format!("{all}, {one} being another way"),
+        more => format!("{all}, {} being other ways", words::join(more)),
+    }
+}
+
 fn step(text: Rich, command: Option<&String>, expect: &str) -> StepItem {
     StepItem {
         text,

@@ -128,6 +128,9 @@ fn judge<'r>(
     for (level, groups) in levels {
         for holding in groups.iter().filter_map(|one| group::holds(one, seen)) {
             let shared = holding.shared.as_deref();
+            if unwell.is_some_and(|unwell| unwell.is_behind(rule, holding.group, shared, seen)) {
+                continue;
+            }
             let verdict = weigh::capped(level, holding.group, shared, seen);
             let held_back = unwell
                 .filter(|_| verdict < Verdict::Possible)

@@ -58,6 +58,8 @@ pub(super) struct Unwell<'a> {
     /// Containers that a runtime lists as running.
     running: usize,
     pods: BTreeMap<String, (bool, &'a str, Place)>,
+    /// Pods that have a node, and whose kubelet did not refuse them.
+    placed: BTreeSet<String>,
     nodes: BTreeMap<&'a str, (bool, Place)>,
     subjects: BTreeSet<String>,
     /// Nodes of what fails; empty text for what is on none.
@@ -117,6 +119,11 @@ impl<'a> Unwell<'a> {
                     (named(&pod.data), told)
                 })
                 .collect(),
+            placed: pods
+                .iter()
+                .filter(|one| !one.data.node.is_empty() && one.data.phase != "Failed")
+                .map(|one| named(&one.data))
+                .collect(),
             nodes: nodes
                 .iter()
                 .map(|node| {
@@ -134,6 +141,21 @@ impl<'a> Unwell<'a> {
                 .map(|one| (&one.data, &one.place))
                 .collect(),
         }
+    }
+
+    /// Whether a cause that keeps pods from a node was seen on pods alone that have one by now.
+    pub(super) fn is_behind(
+        &self,
+        rule: &Rule,
+        group: &Group,
+        shared: Option<&str>,
+        seen: &BTreeMap<&str, Vec<Arc<Sighting>>>,
+    ) -> bool {
+        let keeps = rule.file.before_start && rule.file.family == "scheduling";
+        let decisive = deciding(group, shared, seen);
+        let mut all = decisive.iter().flatten();
+        let is_placed = |one: &&Sighting| self.placed.contains(&one.subject) && !one.state;
+        keeps && !decisive.is_empty() && all.all(is_placed)
     }
 
     /// Why a group that holds is no cause of what is unwell now; none where it may be.

@@ -74,8 +74,14 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
     let machines = loose::machines(text).into_iter();
     let machines = machines.map(|(data, line)| marked(path, data, line));
     let composed = loose::composed(text).map(|(data, line)| marked(path, data, line));
+    let openshift = loose::openshift(text).map(|(data, line)| marked(path, data, line));
+    let printed = loose::printed(text).into_iter();
+    let printed = printed.map(|(data, line)| marked(path, data, line));
+    let timed = loose::timed(text).into_iter();
+    let timed = timed.map(|(data, line, text)| quoted(path, data, line, text));
+    let of_text = machines.chain(composed).chain(openshift).chain(printed);
     pieces.parsed.push(Parsed {
-        facts: marks.chain(machines).chain(composed).collect(),
+        facts: marks.chain(of_text).chain(timed).collect(),
         ..Parsed::default()
     });
     let lines: Vec<&str> = text.lines().collect();
@@ -119,12 +125,16 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
 
 /// A fact about a text as a whole, with the line that says it.
 fn marked<T: FactType>(path: &str, data: T, line: u32) -> AnyFact {
+    quoted(path, data, line, String::new())
+}
+
+fn quoted<T: FactType>(path: &str, data: T, line: u32, text: String) -> AnyFact {
     AnyFact::new(Fact {
         place: Place {
             path: path.to_owned(),
             line: Some(line),
         },
-        text: String::new(),
+        text,
         at: None,
         data,
     })

@@ -14,6 +14,8 @@ pub(super) struct Owner {
     pub(super) named: Named,
     /// What sets the owner back: an operator, a helm release.
     pub(super) above: Vec<String>,
+    /// That which does so at once: an operator, by the object that it works from or by its name.
+    pub(super) kept_by: Option<String>,
     /// The owner itself was collected, so that what stands above it is known.
     pub(super) collected: bool,
     /// What tells that the owner is still the captured one: a path in the object, and what is there.
@@ -144,8 +146,10 @@ pub(super) fn owner(state: &mut Captured, pod: &Named) -> Option<Owner> {
         value.and_then(Value::as_str).map(str::to_owned)
     };
     let mut above = Vec::new();
+    let mut kept_by = None;
     if let Some(object) = &object {
-        above.extend(controller(object).map(|(kind, name)| format!("{kind} {name}")));
+        kept_by = controller(object).map(|(kind, name)| format!("{kind} {name}"));
+        above.extend(kept_by.clone());
         let release = text(object, "/metadata/annotations/meta.helm.sh~1release-name");
         above.extend(release.map(|name| format!("helm release {name}")));
     }
@@ -155,7 +159,8 @@ pub(super) fn owner(state: &mut Captured, pod: &Named) -> Option<Owner> {
         "/metadata/labels/app.kubernetes.io~1managed-by",
     );
     let manager = manager.filter(|name| above.is_empty() && name != "Helm");
-    above.extend(manager.map(|name| format!("the operator {name}")));
+    let manager = manager.map(|name| format!("the operator {name}"));
+    above.extend(manager.clone());
     let generation = object
         .as_ref()
         .and_then(|object| object.pointer("/metadata/generation")?.as_i64());
@@ -171,6 +176,7 @@ pub(super) fn owner(state: &mut Captured, pod: &Named) -> Option<Owner> {
     Some(Owner {
         named,
         above,
+        kept_by: kept_by.or(manager),
         collected: object.is_some(),
         known_by: generation
             .map(|generation| ("{.metadata.generation}", generation.to_string()))

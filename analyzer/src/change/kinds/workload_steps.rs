@@ -45,7 +45,10 @@ pub(super) fn told(
     });
     applied.assumes = assumed(&owner);
     applied.actions.push(match owner.named.kind.as_str() {
-        kind if ROLLING.contains(&kind) => rolled(&owner, &name, pods),
+        kind if ROLLING.contains(&kind) => match &owner.kept_by {
+            Some(operator) => through(operator, &owner, &name, pods),
+            None => rolled(&owner, &name, pods),
+        },
         "Job" => job(&owner, &name, pods),
         _ => by_hand(&owner, &name, pods),
     });
@@ -62,6 +65,7 @@ fn assumed(owner: &Owner) -> Vec<String> {
     }
     let above = owner.above.iter();
     above
+        .filter(|one| owner.kept_by.as_ref() != Some(one))
         .map(|one| {
             format!(
                 "{one} does not revert {named}{}",
@@ -216,6 +220,24 @@ fn job(owner: &Owner, file: &str, pods: &[String]) -> Action {
             "The Job and its pods are deleted and start again; what they have not saved is lost: {}.",
             some(pods)
         ),
+    }
+}
+
+/// What an operator makes it sets back, so that the change belongs where the operator reads it.
+fn through(operator: &str, owner: &Owner, file: &str, pods: &[String]) -> Action {
+    let named = &owner.named;
+    Action {
+        text: format!(
+            "Set the fields of {file} through {operator}, which makes {named} and takes a change of it back."
+        ),
+        place: RunsOn::Hands,
+        guard: None,
+        dry_run: Script::default(),
+        backup: Vec::new(),
+        act: Act::Hands(None),
+        expect: format!("{named} has the change in its template, and its new pods have it."),
+        back: Back::Hands("The same with the settings as they were.".into()),
+        interrupts: format!("The pods are replaced one after another: {}.", some(pods)),
     }
 }
 

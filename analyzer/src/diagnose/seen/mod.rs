@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use casefile_bundle::Summary;
 
-use crate::facts::cluster::MachineMark;
+use super::platform;
+use crate::facts::cluster::{MachineMark, NamedBy};
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{Event, Node, Pod};
 use crate::model::Seen;
@@ -30,19 +31,26 @@ pub(super) fn seen(scanned: &Scanned) -> Seen {
         boots: boots(scanned),
         unhealthy_pods: pods::unhealthy(facts),
         machine: machine(scanned, &nodes),
+        openshift: platform::is_openshift(facts),
         pod: pods::only(scanned),
     }
 }
 
-/// The one machine of an input: the only one that log lines of texts name, else the only node that it tells of, else the
-/// only one that somebody typed on. A name and the same with its domain are one.
+/// The one machine of an input: the only one that heads of log lines name, else the only node that it tells of, else the
+/// only one that a line names, else the only one that somebody typed on. A name and the same with its domain are one.
 fn machine(scanned: &Scanned, nodes: &BTreeSet<&str>) -> Option<String> {
-    let marks = |typed: bool| -> BTreeSet<&str> {
+    let marks = |by: NamedBy| -> BTreeSet<&str> {
         let marks = scanned.facts.table::<MachineMark>().iter();
-        let marks = marks.filter(|mark| mark.data.typed == typed);
+        let marks = marks.filter(|mark| mark.data.by == by);
         marks.map(|mark| mark.data.host.as_str()).collect()
     };
-    let mut choices = [marks(false), nodes.clone(), marks(true)].into_iter();
+    let mut choices = [
+        marks(NamedBy::Head),
+        nodes.clone(),
+        marks(NamedBy::Line),
+        marks(NamedBy::Prompt),
+    ]
+    .into_iter();
     let named = choices.find(|names| !names.is_empty())?;
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let shorts: BTreeSet<String> = named.iter().map(|name| short(name)).collect();

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::impact::workloads_of;
 use super::stamp;
-use crate::model::{Analysis, Evidence, Incident, Role, Verdict};
+use crate::model::{Analysis, Beside, Evidence, Incident, Role, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::sections::{SectionCtx, without_quote};
 use crate::report::words;
@@ -47,7 +47,10 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
         analysis.reference_time,
     );
     let stamp = stamp.or_else(|| stamp::of_lines(same, analysis.reference_time));
+    let stamp = stamp.or_else(|| beside(first.beside.as_ref(), analysis));
     Some(match stamp {
+        // It is no older than its pod.
+        Some(stamp) if stamp.starts_with(stamp::AT_MOST) => Rich::from(format!("{stamp}.")),
         // Its last words bear this time; what they tell of may be older.
         Some(stamp) => Rich::from(format!(
             "{stamp}. It may have begun earlier: its last words bear this time."
@@ -61,9 +64,28 @@ pub(super) fn is_dated(analysis: &Analysis) -> bool {
     since_failing(analysis).is_some_and(|since| since != not_known())
 }
 
-/// Whether a line for a cause says when, by whatever clock.
+/// Whether a line for a cause, or one beside it, says when, by whatever clock.
 pub(super) fn is_stamped(first: &Incident) -> bool {
-    stamp::of_lines(shown(first), None).is_some()
+    let beside = || stamp::of_beside(first.beside.as_ref()?, None);
+    stamp::of_lines(shown(first), None)
+        .or_else(beside)
+        .is_some()
+}
+
+/// What a line beside says of the time.
+fn beside(beside: Option<&Beside>, analysis: &Analysis) -> Option<String> {
+    stamp::of_beside(beside?, analysis.reference_time)
+}
+
+/// The row `Since` of signs that nothing is known to fail of: when the lines that show them were written.
+pub(super) fn since_shown(first: &Incident, analysis: &Analysis) -> Option<Rich> {
+    if let Some(at) = first.since {
+        return Some(ago(analysis, at).text("."));
+    }
+    let now = analysis.reference_time;
+    let stamp = stamp::of_lines(shown(first), now);
+    let stamp = stamp.or_else(|| beside(first.beside.as_ref(), analysis))?;
+    Some(Rich::from(format!("{stamp}.")))
 }
 
 /// When a cause was first seen, in few words.
@@ -134,7 +156,10 @@ fn clock(at: DateTime<Utc>, later: DateTime<Utc>) -> String {
 pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich {
     let Some(at) = began(analysis) else {
         let lines = analysis.incidents.iter().take(1).flat_map(shown);
-        return match stamp::of_lines(lines, analysis.reference_time) {
+        let stamp = stamp::of_lines(lines, analysis.reference_time);
+        let first = analysis.incidents.first();
+        let stamp = stamp.or_else(|| beside(first?.beside.as_ref(), analysis));
+        return match stamp {
             Some(stamp) => Rich::from(format!("{stamp}.")),
             None => not_known(),
         };

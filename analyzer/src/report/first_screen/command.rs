@@ -1,16 +1,17 @@
-//! How the fix begins, and what the whole of it interrupts.
+//! How the fix begins.
 
 use std::collections::BTreeSet;
 
 use super::super::blocks::{Rich, StepItem};
 use super::super::{plan, words};
-use super::StatusRow;
+use super::{StatusRow, interrupts};
 use crate::change::risk;
-use crate::model::fix::{Fix, FixAction};
 use crate::model::{Analysis, Incident, Verdict};
 
 /// Characters of a command or a step that the screen shows.
 const LONGEST: usize = 200;
+/// Characters of a command that only looks and comes before it.
+const SHORT_LOOK: usize = 110;
 
 /// What comes first of a fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,14 +33,35 @@ pub(super) fn rows(first: &Incident, analysis: &Analysis) -> Vec<StatusRow> {
         true => in_words(first).map(Start::ByHand),
         false => Some(start),
     });
+    let look = start.as_ref().and_then(|_| look_before(first, &host));
+    let look = look.map(|text| row("Look first", text));
     let lead = lead(first);
     let start = start.map(|start| match start {
         Start::Whole(line) => row("Command", lead.join(host(&line)).code(line)),
         Start::Command(line) => row("Start with", lead.join(host(&line)).code(line)),
         Start::ByHand(text) => row("Start with", lead.join(Rich::prose(&text))),
     });
-    let risk = interrupts(first).map(|risk| row("Interrupts", Rich::new().say(&risk)));
-    start.into_iter().chain(risk).collect()
+    let risk = interrupts::of(first).map(|risk| row("Interrupts", Rich::new().say(&risk)));
+    look.into_iter().chain(start).chain(risk).collect()
+}
+
+/// What a person looks at before the first step that changes something: a screen that begins with step 2 hides a step.
+fn look_before(first: &Incident, host: &dyn Fn(&str) -> Rich) -> Option<Rich> {
+    let plan = plan::of(first);
+    let Chosen::Step { number, .. } = chosen(&plan.steps) else {
+        return None;
+    };
+    let before = plan.steps.get(..number - 1)?;
+    let step = before.first().filter(|step| plan::only_looks(step))?;
+    let text = match before.len() {
+        1 => Rich::from("Step 1. "),
+        2 => Rich::from("Steps 1 and 2, which change nothing. "),
+        all => Rich::from(format!("Steps 1 to {all}, which change nothing. ")),
+    };
+    // Words of a look say less than their row takes room; what it stops is said below.
+    let (line, _) = step.command.as_deref().and_then(line)?;
+    let is_shown = line.chars().count() <= SHORT_LOOK && !is_open(&line);
+    is_shown.then(|| text.join(host(&line)).code(line))
 }
 
 /// Which step it is, so that what it interrupts is found in the row below; and that a question comes before it.
@@ -61,7 +83,7 @@ fn lead(first: &Incident) -> Rich {
 
 /// Where a command is run that asks no cluster: typed at the desk, it would change the wrong machine.
 fn host(first: &Incident, analysis: &Analysis, line: &str) -> Rich {
-    if ["kubectl ", "helm "]
+    if ["kubectl ", "oc ", "helm "]
         .iter()
         .any(|name| line.starts_with(name))
     {
@@ -96,10 +118,7 @@ impl Start {
         let (Start::Whole(line) | Start::Command(line)) = self else {
             return false;
         };
-        // Redirections and here-documents have no letter behind the sign.
-        line.split('<').skip(1).any(|rest| {
-            rest.starts_with(|first: char| first.is_ascii_lowercase()) && rest.contains('>')
-        })
+        is_open(line)
     }
 
     /// The command, where it is one.
@@ -109,6 +128,13 @@ impl Start {
             Start::ByHand(_) => None,
         }
     }
+}
+
+/// Whether a command has a blank such as `<pod>`; redirections and here-documents have no letter behind the sign.
+fn is_open(line: &str) -> bool {
+    line.split('<').skip(1).any(|rest| {
+        rest.starts_with(|first: char| first.is_ascii_lowercase()) && rest.contains('>')
+    })
 }
 
 /// How the fix begins, where one line of a screen can say it.
@@ -216,153 +242,9 @@ fn line(command: &str) -> Option<(String, bool)> {
 }
 
 /// Whether a step changes something, by a command or by hand.
-fn acts(step: &StepItem) -> bool {
+pub(super) fn acts(step: &StepItem) -> bool {
     !plan::only_looks(step)
-}
-
-/// What the fix stops from its first step to its last; none where no step changes anything.
-fn interrupts(first: &Incident) -> Option<String> {
-    if first.verdict > Verdict::Likely {
-        return None;
-    }
-    let typed = plan::tried(first).map(of_fix);
-    // Commands that a person types tell more than the change that stands for them.
-    let by_person = plan::is_in_words(first).then(|| of_steps(first));
-    let told: Vec<Vec<Stops>> = by_person.into_iter().chain(typed).collect();
-    let stopping = told.iter().find(|steps| steps.iter().any(Stops::stop));
-    let known = |steps: &&Vec<Stops>| steps.iter().all(|step| step.known);
-    let shown = stopping
-        .or_else(|| told.iter().rev().find(known))
-        .or(told.first())
-        .filter(|steps| !steps.is_empty())?;
-    Some(in_order(shown))
-}
-
-/// What one step of a fix stops.
-struct Stops {
-    /// Its number in the plan.
-    number: usize,
-    /// What it does, in few words.
-    name: String,
-    /// As sentences; such as begin with `Nothing` say that it stops nothing.
-    text: String,
-    /// Whether that is all.
-    known: bool,
-}
-
-impl Stops {
-    fn stop(&self) -> bool {
-        !self.text.is_empty() && stops(&self.text)
-    }
-}
-
-/// What each step stops, in their order; neighbours that stop nothing, or of which nothing is known, are said together:
-/// silence reads as safe.
-fn in_order(steps: &[Stops]) -> String {
-    if let [one] = steps {
-        return match (one.text.is_empty(), one.known) {
-            (false, _) => one.text.clone(),
-            (true, true) => NOTHING.to_owned(),
-            (true, false) => UNKNOWN.to_owned(),
-        };
-    }
-    let alike = |a: &Stops, b: &Stops| !a.stop() && !b.stop() && a.known == b.known;
-    let mut said: Vec<String> = Vec::new();
-    for run in steps.chunk_by(alike) {
-        let numbers: Vec<String> = run.iter().map(|step| step.number.to_string()).collect();
-        said.push(match (run, run[0].known) {
-            ([one], _) if one.stop() => {
-                // What two steps stop alike is read once.
-                let before = steps.iter().find(|other| other.text == one.text);
-                match before.filter(|other| other.number < one.number) {
-                    Some(other) => {
-                        format!("Step {}{}: as step {}.", one.number, one.name, other.number)
-                    }
-                    None => format!("Step {}{}: {}", one.number, one.name, one.text),
-                }
-            }
-            ([one], true) => format!("Step {}: nothing.", one.number),
-            ([one], false) => format!("Step {}{}: not known.", one.number, one.name),
-            (_, true) => format!("Steps {}: nothing.", words::join(&numbers)),
-            (_, false) => format!("Steps {}: not known.", words::join(&numbers)),
-        });
-    }
-    said.join(" ")
-}
-
-fn of_fix(fix: &Fix) -> Vec<Stops> {
-    let steps = (1..).zip(&fix.actions);
-    let step = |(number, action): (usize, &FixAction)| {
-        let text = words::sentence(action.interrupts.trim());
-        Stops {
-            number,
-            name: name(&action.text),
-            known: !text.is_empty() && !text.starts_with("Not known"),
-            text,
-        }
-    };
-    steps.map(step).collect()
-}
-
-/// What each step stops; one that only looks stops nothing.
-fn of_steps(first: &Incident) -> Vec<Stops> {
-    let plan = plan::of(first);
-    let step = |(number, step): (usize, &StepItem)| {
-        let (text, known) = match acts(step) {
-            true => of_step(step),
-            false => (String::new(), true),
-        };
-        Stops {
-            number,
-            name: name(&step.text.plain()),
-            text,
-            known,
-        }
-    };
-    let all = (1..).zip(&plan.steps);
-    match plan.steps.iter().any(acts) {
-        true => all.map(step).collect(),
-        false => Vec::new(),
-    }
-}
-
-/// The first words of a step in brackets, where they are few.
-fn name(text: &str) -> String {
-    const SHORT: usize = 48;
-    let text = text.split(risk::MARK).next().unwrap_or_default();
-    let first = words::first_clause(&text.replace('`', ""), SHORT);
-    let first = first.trim_end_matches('.');
-    match first.ends_with('…') || first.contains('(') {
-        true => String::new(),
-        false => format!(" ({})", words::small(first)),
-    }
-}
-
-/// What a step stops, and whether that is all.
-fn of_step(step: &StepItem) -> (String, bool) {
-    let Some(command) = step.command.as_deref() else {
-        let text = step.text.plain();
-        let said = text.split_once(risk::MARK).map(|(_, said)| said.to_owned());
-        let known = said.is_some();
-        return (words::sentence(&said.unwrap_or_default()), known);
-    };
-    let risk = risk::stops(command);
-    let stopping = risk.sentences.iter().any(|text| stops(text));
-    let said = risk
-        .sentences
-        .iter()
-        .filter(|text| !stopping || stops(text));
-    let text = said.map(String::as_str).collect::<Vec<_>>().join(" ");
-    (text, risk.known)
-}
-
-fn stops(text: &str) -> bool {
-    !text.starts_with("Nothing") && !text.starts_with("Not known")
 }
 
 /// Where a script stands that is too long for a screen.
 const IN_STEPS: &str = "The first step of the report; its commands are too long for this screen.";
-/// Said of a fix whose commands only write files, settings and objects that nothing is restarted for.
-const NOTHING: &str = "Nothing that runs.";
-/// Said of a fix whose only step, a command or a person's work, was not judged.
-const UNKNOWN: &str = "Not known: read it before it runs.";

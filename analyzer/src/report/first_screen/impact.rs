@@ -87,6 +87,7 @@ pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
 /// The row `Affected` of the first screen.
 pub(super) fn affected(analysis: &Analysis) -> Rich {
     let first = analysis.incidents.first();
+    let is_blind = words::is_blind(analysis) && analysis.unexplained.is_empty();
     let shown = &hit(analysis);
     // A node that is down says why its pods are, and is read even where their names are cut.
     let mut text = not_ready(analysis);
@@ -104,8 +105,8 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         }
         text = text.text(". ");
     } else if let Some(first) = first.filter(|first| {
-        // A cause that is only possible affects nobody for sure.
-        first.verdict != Verdict::Possible && !first.subjects.is_empty()
+        // A cause that is only possible affects nobody for sure; of lines alone their subject is all that is known.
+        (first.verdict != Verdict::Possible || is_blind) && !first.subjects.is_empty()
     }) {
         let subjects = first.subjects.iter();
         let subjects = subjects.filter(|subject| !is_named_with_another(subject, first));
@@ -129,7 +130,7 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
     if is_sure || is_down || !shown.is_empty() {
         text = on_nodes(analysis, text, shown);
     }
-    if is_sure {
+    if is_sure || (is_blind && first.is_some()) {
         text = named::by_its_text(analysis, text);
     }
     if text.is_empty() {
@@ -160,6 +161,14 @@ const BREAKS_GPUS: [&str; 3] = ["driver", "gpu-hardware", "fabric"];
 
 /// Families of causes that have nothing to do with how many GPUs are offered.
 const NO_GPUS: [&str; 5] = ["network", "dns", "image", "storage", "workload"];
+
+/// Whether a cause is about GPUs themselves, so that one that its lines name is hit.
+pub(super) fn is_of_gpus(incident: &Incident, analysis: &Analysis) -> bool {
+    let mut known = analysis.differential.iter();
+    let own = known.find(|one| one.cause == incident.cause);
+    let family = own.map_or("", |one| one.family.as_str());
+    BREAKS_GPUS.contains(&family) || family == "gpu-sharing"
+}
 
 /// What is left of the GPUs, where the cause has to do with them.
 pub(crate) fn gpus(analysis: &Analysis) -> Option<String> {
@@ -272,6 +281,13 @@ fn nobody(analysis: &Analysis) -> Rich {
         ));
     }
     Rich::from(match well.is_empty() {
+        // What lines tell of may be a failure.
+        true if words::is_blind(analysis)
+            && !analysis.incidents.is_empty()
+            && analysis.unexplained.is_empty() =>
+        {
+            "Not known: the input does not show the state of pods and nodes.".to_owned()
+        }
         true if words::is_blind(analysis) => {
             format!("{NOBODY}. It does not show the state of pods and nodes.")
         }

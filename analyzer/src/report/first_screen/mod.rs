@@ -5,6 +5,7 @@
 mod began;
 mod command;
 mod impact;
+mod interrupts;
 mod named;
 mod open;
 mod stamp;
@@ -62,6 +63,11 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         rows.extend(began::since_failing(analysis).map(|text| row("Since", text)));
         if rows.is_empty() || !impact::is_nobody(&affected) {
             rows.push(row("Affected", affected));
+        }
+        // Of lines alone it is all that is known of the time.
+        if analysis.unexplained.is_empty() && words::is_blind(analysis) {
+            let since = began::since_shown(first, analysis);
+            rows.extend(since.map(|text| row("Since", text)));
         }
         if open::is_about_something_else(analysis) {
             rows.push(row("Cause", open::guesses(analysis)));
@@ -122,7 +128,7 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         (false, _) => "",
     };
     let next = match analysis.unexplained.first().filter(|_| next.is_empty()) {
-        Some(first) => Rich::prose(&open::look_closer(first)),
+        Some(first) => Rich::prose(&open::look_closer(first, analysis)),
         None => Rich::from(next),
     };
     rows.push(row("Next", next));
@@ -265,7 +271,7 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
         });
     }
     if !plan.steps.is_empty() {
-        size.push(words::count(plan.steps.len() as u64, "step"));
+        size.push(plan::counted(&plan.steps));
     }
     if !size.is_empty() {
         text = text

@@ -1,6 +1,10 @@
 //! Whom the text is of that shows a cause, where no subject of the cause says so.
 
-use super::stamp;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{impact, stamp};
 use crate::model::{Analysis, Incident, Role};
 use crate::report::blocks::Rich;
 
@@ -16,6 +20,14 @@ pub(super) fn by_its_text(analysis: &Analysis, mut text: Rich) -> Rich {
         if let Some(pod) = named_pod(first).or(only) {
             text = Rich::from("Pod ").code(pod).text(". ");
         }
+    }
+    let gpu = named_gpu(first).filter(|_| impact::is_of_gpus(first, analysis));
+    if let Some(gpu) = gpu.filter(|gpu| !text.plain().contains(gpu.as_str())) {
+        let gap = if text.is_empty() { "" } else { " " };
+        // A UUID begins so itself.
+        let kind = if gpu.starts_with("GPU") { "" } else { "GPU " };
+        text = text.trimmed().text(format!("{gap}{kind}"));
+        text = text.code(gpu).text(". ");
     }
     let host = logged_by(first).or_else(|| seen.machine.clone());
     let plain = text.plain();
@@ -47,6 +59,31 @@ fn lines_for(first: &Incident) -> impl Iterator<Item = &str> {
     let lines = first.evidence.iter().filter(|line| line.role == Role::For);
     lines.map(|line| line.text.as_str())
 }
+
+/// The GPU that lines for the cause name, where they name one: by its place on the bus, its UUID, or its number.
+fn named_gpu(first: &Incident) -> Option<String> {
+    let form = GPU.as_ref()?;
+    let lines = lines_for(first).filter_map(|line| form.captures(line));
+    let names = lines.filter_map(|found| {
+        let parts = ["bus", "uuid", "number"];
+        let name = parts.iter().find_map(|part| found.name(part))?;
+        Some(name.as_str().to_owned())
+    });
+    let names: Vec<String> = names.collect();
+    // The longest name of one says most, as the bus beside a number.
+    let longest = names.iter().max_by_key(|name| name.len())?;
+    let same = |name: &String| name.len() < longest.len() || name == longest;
+    names.iter().all(same).then(|| longest.clone())
+}
+
+static GPU: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?:\bGPU (?:at PCI:)?|\(PCI:)(?P<bus>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?)",
+        r"|\b(?P<uuid>GPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
+        r"|\bGPU (?P<number>\d{1,2})\b",
+    ))
+    .ok()
+});
 
 /// The pod that a line for the cause names, as components quote one: `pod "web-0"`, `pod="shop/web-0"`, and
 /// `web-0_shop(uid)`.

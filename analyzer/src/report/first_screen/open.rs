@@ -40,7 +40,9 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
     for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
         text = text.text(if index == 0 { "" } else { "; " });
         text = text.say(&words::clause(&incident.title));
-        if let Some(at) = began::first_seen(incident).filter(|_| words::is_calm(analysis)) {
+        if let Some(against) = contradicted(incident) {
+            text = text.text(format!(" (against it: {against})"));
+        } else if let Some(at) = began::first_seen(incident).filter(|_| words::is_calm(analysis)) {
             text = text.text(format!(" (first seen {at})"));
         }
     }
@@ -48,6 +50,16 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
         0 => text.text("."),
         more => text.text(format!("; {}.", words::count_more(more as u64, "cause"))),
     }
+}
+
+/// The state of a node, a pod or a GPU that speaks against a cause: what lines told before is not so any more.
+fn contradicted(incident: &Incident) -> Option<String> {
+    let found = incident.would_refute.iter();
+    let mut found = found.filter_map(|text| Some(text.split_once("(found: ")?.1));
+    // That everything is well is said beside.
+    let found = found.find(|text| !text.starts_with("every ") && !text.contains("all healthy"))?;
+    let end = found.find(" (").unwrap_or(found.len().saturating_sub(1));
+    Some(found.get(..end)?.to_owned())
 }
 
 /// Whether something fails, and no cause that is possible has to do with it.
@@ -90,8 +102,16 @@ pub(super) fn is_listed(one: &Unexplained) -> bool {
     !name.is_empty() && words.contains(name) && (says_state || words.ends_with(name))
 }
 
-/// What tells more of a thing that fails.
-pub(super) fn look_closer(one: &Unexplained) -> String {
+/// What tells more of a thing that fails, with the program of its cluster.
+pub(super) fn look_closer(one: &Unexplained, analysis: &Analysis) -> String {
+    let text = look(one);
+    match analysis.seen.openshift {
+        true => text.replace("kubectl ", "oc "),
+        false => text,
+    }
+}
+
+fn look(one: &Unexplained) -> String {
     let around = match one.place.line {
         Some(line) => format!(
             "Read the lines around line {line} of `{}`",
@@ -172,7 +192,7 @@ fn has_spoken(analysis: &Analysis) -> bool {
 pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
     let first = analysis.incidents.first()?;
     if only_guesses(analysis) {
-        return Some(look_closer(analysis.unexplained.first()?));
+        return Some(look_closer(analysis.unexplained.first()?, analysis));
     }
     let which = match (analysis.incidents.len(), calm) {
         (1, true) => "sign",

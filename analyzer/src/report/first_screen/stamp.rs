@@ -6,10 +6,13 @@ use chrono::{DateTime, Datelike, Month, NaiveDateTime, TimeDelta, Utc};
 use regex::Regex;
 
 use crate::dress;
+use crate::model::{Beside, Near};
 use crate::report::words;
 
 /// Seconds after the start of the machine that count as the start itself.
 const AT_BOOT: i64 = 60;
+/// How a time begins before which nothing can have begun.
+pub(super) const AT_MOST: &str = "At most";
 
 /// The time of the first line that has one, in words; `now` is when the input ends, where that is known.
 pub(super) fn of_lines<'a>(
@@ -24,10 +27,7 @@ pub(super) fn of_lines<'a>(
             || written(line).is_some()
     });
     let Some(first) = dated else {
-        let age = lines.iter().find_map(|line| aged(line))?;
-        return Some(format!(
-            "{age} before the listing was made, which has no date"
-        ));
+        return lines.iter().find_map(|line| by_age(line));
     };
     if let Some(at) = written(first) {
         return Some(at);
@@ -67,23 +67,68 @@ pub(super) fn host_of_lines<'a>(mut lines: impl Iterator<Item = &'a str>) -> Opt
 
 /// A whole time of a line behind a head that nothing here knows, as that of `docker compose`, or as `dmesg -T` prints it.
 fn written(line: &str) -> Option<String> {
+    // What a clock shows is when somebody looked.
+    if line.contains(" time: ") {
+        return None;
+    }
     let found = WRITTEN.as_ref()?.captures(line)?;
     let part = |name: &str| found.name(name).map(|part| part.as_str());
+    if let (Some(day), Some(clock)) = (part("ended_day"), part("ended")) {
+        return Some(format!("{day} {clock} UTC, when the certificate ended"));
+    }
     if let (Some(day), Some(clock)) = (part("day"), part("clock")) {
         return Some(format!("{day} {clock} UTC"));
     }
-    let (date, year) = (part("date")?, part("year")?);
-    Some(format!(
-        "{date} {year} by the node's own clock; the line names no time zone"
-    ))
+    let local = match (part("own_day"), part("own")) {
+        (Some(day), Some(clock)) => format!("{} {clock}", day.replace('/', "-")),
+        _ => format!("{} {}", part("date")?, part("year")?),
+    };
+    Some(match part("zone") {
+        Some(zone) => format!("{local} {zone}"),
+        None => format!("{local} by the node's own clock; the line names no time zone"),
+    })
 }
 
 static WRITTEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"^.{0,60}?\b(?P<day>\d{4}-\d\d-\d\d)T(?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)?Z",
-        r"|^.{0,40}?\[\w{3} (?P<date>\w{3} +\d{1,2} \d\d:\d\d:\d\d) (?P<year>\d{4})\]",
+        // crypto/x509 of Go: `current time ... is after ...`.
+        r"^.{0,400}? is after (?P<ended_day>\d{4}-\d\d-\d\d)T(?P<ended>\d\d:\d\d:\d\d)Z",
+        r"|^.{0,60}?\b(?P<day>\d{4}-\d\d-\d\d)T(?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)?Z",
+        r"|^.{0,60}?\b(?P<own_day>\d{4}[-/]\d\d[-/]\d\d)[T ]+(?P<own>\d\d:\d\d:\d\d)(?:[.,]\d+)?(?P<zone>[+-]\d\d:?\d\d)?",
+        r"|^.{0,40}?\b\w{3} (?P<date>\w{3} +\d{1,2} \d\d:\d\d:\d\d)(?: [A-Z]{2,5})? (?P<year>\d{4})\b",
     ))
     .ok()
+});
+
+/// The time that a line tells which stands beside others, with where it stands unless it is one of them.
+pub(super) fn of_beside(beside: &Beside, now: Option<DateTime<Utc>>) -> Option<String> {
+    let stamp = of_lines(std::iter::once(beside.text.as_str()), now)?;
+    Some(match beside.near {
+        Near::Same | Near::OfPod => stamp,
+        Near::Above => format!(
+            "{stamp}. This is the time of the nearest line above that has one ({})",
+            beside.place
+        ),
+    })
+}
+
+/// What the ages of a row say.
+fn by_age(line: &str) -> Option<String> {
+    const UNDATED: &str = "before the listing was made, which has no date";
+    if let Some(age) = aged(line) {
+        return Some(format!("{age} {UNDATED}"));
+    }
+    let age = POD.as_ref()?.captures(line)?;
+    Some(format!(
+        "{AT_MOST} {} {UNDATED}: the pod is that old",
+        age.name("age")?.as_str()
+    ))
+}
+
+/// The age of a pod in its row of `kubectl get pods`.
+static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\s\d+/\d+\s+[A-Z][\w:/.-]+\s+\d+(?: \([^()]{1,24} ago\))?\s+(?P<age>(?:\d+[smhdy]){1,2})(?:\s|$)")
+        .ok()
 });
 
 /// How old an event is in a row that kubectl printed: `Warning  Failed  71s (x27 over 28m)  kubelet  ...` of `describe`,
@@ -219,6 +264,26 @@ mod tests {
         let row = "15s   Warning   FailedScheduling   pod/model-d   0/1 nodes";
         assert!(of(&[row]).unwrap().starts_with("15s before the listing"));
         assert_eq!(of(&["Warning: 3 names are too long"]), None);
+        let row = "gpu  toolkit-xwp6p   0/1   Init:ImagePullBackOff   7 (67s ago)   73m";
+        assert!(of(&[row]).unwrap().starts_with("At most 73m before"));
+        for (line, stamp) in [
+            (
+                "2022/12/15 12:28:28 Retreiving plugins.",
+                "2022-12-15 12:28:28 by",
+            ),
+            ("Wed Mar 13 17:14:08 2024", "Mar 13 17:14:08 2024 by"),
+            (
+                "x509: certificate has expired: current time 2021-04-04T09:04:37Z is after 2021-04-03T12:53:59Z",
+                "2021-04-03 12:53:59 UTC, when",
+            ),
+            (
+                "containerd: time=\"2022-11-02T18:00:58.73+02:00\" x",
+                "2022-11-02 18:00:58 +02:00",
+            ),
+        ] {
+            let found = of(&[line]).unwrap_or_default();
+            assert!(found.starts_with(stamp), "{line}: {found}");
+        }
         let now = "2025-01-02T09:00:00Z".parse().ok();
         let dated = of_lines(["Dec 31 10:00:00 gpu-1 kernel: x"].into_iter(), now).unwrap();
         assert!(dated.contains("in 2024 by the end"), "{dated}");

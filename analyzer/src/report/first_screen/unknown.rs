@@ -114,7 +114,9 @@ fn of_nothing(analysis: &Analysis) -> Vec<String> {
     if words::is_blind(analysis) {
         asked.push("How pods and nodes are: the input does not show it.".to_owned());
     }
-    if analysis.reference_time.is_none() {
+    let first = analysis.incidents.first();
+    let is_stamped = first.is_some_and(began::is_stamped);
+    if analysis.reference_time.is_none() && !is_stamped {
         asked.push("How old the input is: no line has a date.".to_owned());
     }
     if asked.is_empty() {

@@ -39,7 +39,7 @@ const PASTED: &str = "only what was pasted";
 
 /// What was not collected and therefore not checked, in short; empty where nothing is missing that mattered.
 pub(crate) fn unseen(analysis: &Analysis) -> Rich {
-    const SHOWN: usize = 12;
+    const SHOWN: usize = 5;
     let mut text = Rich::new();
     if let Some(why) = &analysis.input.interrupted {
         text = text

@@ -1,0 +1,114 @@
+//! Times that stand beside the lines of a cause or of something that fails, where none of those lines has one.
+
+use crate::facts::text::TimedLine;
+use crate::facts::{Fact, Facts};
+use crate::model::{Analysis, Beside, Near, Place, Role};
+use crate::words;
+
+/// Lines above one that has no time in which one that has a time may date it.
+const REACH: u32 = 40;
+
+/// Finds for each cause, and for each thing that fails, the line that dates it.
+pub(super) fn date(facts: &Facts, analysis: &mut Analysis) {
+    let timed = facts.table::<TimedLine>();
+    if timed.is_empty() {
+        return;
+    }
+    for incident in &mut analysis.incidents {
+        let lines = incident.evidence.iter();
+        let places: Vec<&Place> = lines
+            .filter(|line| line.role == Role::For)
+            .map(|line| &line.place)
+            .collect();
+        incident.beside = find(timed, &places, &incident.subjects);
+    }
+    for one in &mut analysis.unexplained {
+        one.beside = find(timed, &[&one.place], std::slice::from_ref(&one.subject));
+    }
+}
+
+fn find(timed: &[Fact<TimedLine>], places: &[&Place], subjects: &[String]) -> Option<Beside> {
+    let same = |row: bool| {
+        let at = |place: &&Place| {
+            let mut lines = timed.iter();
+            lines.find(|line| line.place == **place && line.data.row == row)
+        };
+        places.iter().find_map(at)
+    };
+    let above = || places.iter().find_map(|place| above(timed, place));
+    same(false)
+        .or_else(|| same(true))
+        .map(|line| (line, Near::Same))
+        .or_else(|| Some((row_of(timed, subjects)?, Near::OfPod)))
+        .or_else(|| Some((above()?, Near::Above)))
+        .map(|(line, near)| Beside {
+            text: line.text.clone(),
+            place: line.place.clone(),
+            near,
+        })
+}
+
+/// The row of a pod that this is about.
+fn row_of<'a>(timed: &'a [Fact<TimedLine>], subjects: &[String]) -> Option<&'a Fact<TimedLine>> {
+    let pods = subjects.iter().filter(|one| one.starts_with("pod/"));
+    let named = pods.filter(|one| !words::is_unnamed(one));
+    let mut names = named.filter_map(|one| one.rsplit('/').next());
+    names.find_map(|name| {
+        let of = |line: &&Fact<TimedLine>| {
+            let mut cells = line.text.split_whitespace();
+            line.data.row && cells.any(|cell| cell.strip_prefix("pod/").unwrap_or(cell) == name)
+        };
+        timed.iter().find(of)
+    })
+}
+
+/// The nearest line of a log above a place.
+fn above<'a>(timed: &'a [Fact<TimedLine>], place: &Place) -> Option<&'a Fact<TimedLine>> {
+    let own = place.line?;
+    let near = |line: &&Fact<TimedLine>| {
+        let number = line.place.line.unwrap_or(0);
+        let is_above = number < own && own - number <= REACH;
+        !line.data.row && line.place.path == place.path && is_above
+    };
+    timed.iter().rev().find(near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(number: u32, row: bool, text: &str) -> Fact<TimedLine> {
+        Fact {
+            place: place(number),
+            text: text.to_owned(),
+            at: None,
+            data: TimedLine { row },
+        }
+    }
+
+    fn place(number: u32) -> Place {
+        Place {
+            path: "a.txt".to_owned(),
+            line: Some(number),
+        }
+    }
+
+    #[test]
+    fn the_line_itself_dates_it_then_the_pods_row_then_a_line_above() {
+        let timed = [
+            line(2, false, "2022/12/15 12:28:28 x"),
+            line(9, true, "web-0   0/1   Error   0   73m"),
+        ];
+        let found = |number: u32, subject: &str| {
+            let subjects = [subject.to_owned()];
+            let found = find(&timed, &[&place(number)], &subjects)?;
+            Some((found.place.line?, found.near))
+        };
+        let both = find(&timed, &[&place(9), &place(2)], &[]);
+        assert_eq!(both.unwrap().place.line, Some(2));
+        assert_eq!(found(2, "pod/a/b"), Some((2, Near::Same)));
+        assert_eq!(found(3, "pod/a/b"), Some((2, Near::Above)));
+        assert_eq!(found(3, "pod/a/web-0"), Some((9, Near::OfPod)));
+        assert_eq!(found(90, "pod/a/b"), None);
+    }
+}
