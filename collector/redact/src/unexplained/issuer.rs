@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::super::escapes;
 use super::super::explained::by_place;
 use super::super::random::Sorts;
 use super::alone::stands_alone;
@@ -73,6 +74,7 @@ fn word_in_front(bytes: &[u8], end: usize) -> Option<usize> {
         .take(LONGEST_WORD + 1)
         .take_while(|byte| byte.is_ascii_alphanumeric())
         .count();
+    let length = length.saturating_sub(escapes::letters(bytes, front.len() - length));
     (SIGNS.contains(sign) && (1..=LONGEST_WORD).contains(&length)).then_some(length)
 }
 
@@ -111,6 +113,7 @@ mod tests {
                 token.to_owned(),
                 format!("at \"{token}\", so"),
                 format!("x {token}."),
+                format!("x\\n{token}"),
             ] {
                 assert_eq!(words(&text).as_deref(), Some(token), "{text}");
             }
