@@ -210,13 +210,21 @@ fn unsettled(analysis: &Analysis) -> String {
         true => "No failure found",
         false => "No cause confirmed",
     };
-    let place = match &analysis.input.node {
-        Some(node) => format!("{what} on {node}"),
-        None => format!("{what} in {}", analysis.input.name),
+    let machines = analysis.state.nodes.as_slice();
+    let machine = match (analysis.input.node.as_deref(), machines) {
+        (None, [only]) => Some(only.name.as_str()),
+        (node, _) => node,
     };
-    match is_blind(analysis) {
-        true => format!("{place}, which does not show pods and nodes"),
-        false => place,
+    match (machine, is_blind(analysis)) {
+        (Some(node), false) => format!("{what} on {node}"),
+        (Some(node), true) => {
+            format!("{what} on {node}; the input does not show pods and nodes")
+        }
+        (None, false) => format!("{what} in {}", analysis.input.name),
+        (None, true) => format!(
+            "{what} in {}, which does not show pods and nodes",
+            analysis.input.name
+        ),
     }
 }
 

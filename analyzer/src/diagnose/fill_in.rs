@@ -164,11 +164,6 @@ impl Known {
             .iter()
             .filter_map(|one| one.strip_prefix("node/"))
             .collect();
-        let cards = analysis.state.nodes.iter().flat_map(|node| &node.cards);
-        let ill: Vec<&str> = cards
-            .filter(|card| !card.trouble.is_empty())
-            .map(|card| card.bus_id.as_str())
-            .collect();
         let mut workloads = analysis.impact.workloads.iter();
         let runs_on = pod.and_then(|pod| workloads.find(|one| one.subject == *pod));
         let runs_on = runs_on
@@ -184,10 +179,7 @@ impl Known {
                 let (namespace, name) = subject.strip_prefix("pod/")?.split_once('/')?;
                 Some((word(namespace)?, word(name)?))
             }),
-            card: match ill.as_slice() {
-                [only] => word(only),
-                _ => None,
-            },
+            card: card(incident, analysis).filter(|card| is_shell_word(card)),
             subjects: incident.subjects.clone(),
         }
     }
@@ -241,6 +233,28 @@ impl Known {
             }
             _ => None,
         }
+    }
+}
+
+/// The GPU that a cause is about, or the only one that is ill.
+fn card(incident: &Incident, analysis: &Analysis) -> Option<String> {
+    let mut own: Vec<&str> = incident
+        .subjects
+        .iter()
+        .filter_map(|one| one.strip_prefix("gpu/")?.rsplit('/').next())
+        .filter(|id| id.contains(':'))
+        .collect();
+    own.dedup();
+    if let [own] = own.as_slice() {
+        // The driver's log leaves out the function, and a GPU is the first of its device.
+        let function = if own.contains('.') { "" } else { ".0" };
+        return Some(format!("{own}{function}"));
+    }
+    let cards = analysis.state.nodes.iter().flat_map(|node| &node.cards);
+    let mut ill = cards.filter(|card| !card.trouble.is_empty());
+    match (ill.next(), ill.next()) {
+        (Some(only), None) => Some(only.bus_id.clone()),
+        _ => None,
     }
 }
 

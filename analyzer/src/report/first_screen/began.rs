@@ -51,9 +51,9 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
     Some(match stamp {
         // It is no older than its pod.
         Some(stamp) if stamp.starts_with(stamp::AT_MOST) => Rich::from(format!("{stamp}.")),
-        // Its last words bear this time; what they tell of may be older.
+        // The lines kept of it are some of many; what they tell of may be older.
         Some(stamp) => Rich::from(format!(
-            "{stamp}. It may have begun earlier: its last words bear this time."
+            "{stamp}. That is the time of one line that shows it; it may have begun earlier."
         )),
         None => not_known(),
     })

@@ -137,6 +137,15 @@ fn is_open(line: &str) -> bool {
     })
 }
 
+/// Whether a command opens an object in an editor.
+fn is_editor(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    matches!(program, "kubectl" | "oc")
+        && words.next() == Some("edit")
+        && !command.trim().contains('\n')
+}
+
 /// How the fix begins, where one line of a screen can say it.
 pub(crate) fn start(first: &Incident) -> Option<Start> {
     if first.verdict > Verdict::Likely {
@@ -154,10 +163,18 @@ pub(crate) fn start(first: &Incident) -> Option<Start> {
     let Some(command) = step.command.as_deref() else {
         return by_hand(step).map(Start::ByHand);
     };
+    // What a person writes there stands in the words of the step.
+    if let Some(text) = is_editor(command).then(|| by_hand(step)).flatten() {
+        return Some(Start::ByHand(format!("`{}`: {text}", command.trim())));
+    }
     Some(match line(command) {
         Some((line, true)) if is_all => Start::Whole(line),
         // One command of several is not yet the fix.
         Some((line, _)) => Start::Command(line),
+        // A script of the tried fix makes all of its steps; what a person does stands in the report alone.
+        None if plan::tried(first).is_some() && !plan::is_in_words(first) => {
+            Start::ByHand(BY_SCRIPT.to_owned())
+        }
         None => Start::ByHand(IN_STEPS.to_owned()),
     })
 }
@@ -246,5 +263,7 @@ pub(super) fn acts(step: &StepItem) -> bool {
     !plan::only_looks(step)
 }
 
-/// Where a script stands that is too long for a screen.
+/// How a fix begins whose commands are too long for a screen, where a script makes them.
+const BY_SCRIPT: &str = "Run apply.sh, which `casefile-analyzer fix` writes: it asks before each step. Its commands are too long for this screen.";
+/// Where commands stand that are too long for a screen.
 const IN_STEPS: &str = "The first step of the report; its commands are too long for this screen.";

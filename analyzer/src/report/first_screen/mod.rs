@@ -164,13 +164,25 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
     }
     let all = words::failing_things(analysis);
     if all > 1 {
-        let more = all - 1;
-        text = text
-            .text(" · ")
-            .jump(words::count_more(more, "failing thing"), "unexplained");
+        text = others(text.text(". "), analysis, all - 1);
     }
     Some(row("Failing", text))
 }
+
+/// What else fails: by name where there are few.
+fn others(text: Rich, analysis: &Analysis, more: u64) -> Rich {
+    let named = analysis.unexplained.iter().skip(1);
+    let names: Vec<String> = named.map(|one| words::subject(&one.subject)).collect();
+    match names.len() as u64 == more && more <= FEW {
+        true => text
+            .text("Also failing: ")
+            .jump(words::join(&names), "unexplained"),
+        false => text.jump(words::count_more(more, "failing thing"), "unexplained"),
+    }
+}
+
+/// So many failing things are named.
+const FEW: u64 = 3;
 
 /// Verdict and what happened, in as many whole sentences as there is room for.
 fn cause(first: &Incident, analysis: &Analysis) -> Rich {
@@ -200,7 +212,11 @@ fn cause(first: &Incident, analysis: &Analysis) -> Rich {
     };
     text = text.say(&words::sentences(&summary, CAUSE));
     if first.verdict != Verdict::Confirmed {
-        text = text.text(" ").say(&doubt(first, analysis));
+        // What would settle a likely cause stands in the row of what is not known.
+        text = text.text(" ").say(&match first.verdict {
+            Verdict::Likely => rivals(first, analysis),
+            _ => doubt(first, analysis),
+        });
     }
     text
 }
@@ -220,6 +236,15 @@ pub(crate) fn rest(first: &Incident) -> String {
 
 /// What keeps a cause from being confirmed, and the one command that would settle it.
 pub(crate) fn doubt(incident: &Incident, analysis: &Analysis) -> String {
+    let settle = match incident.would_settle.first() {
+        Some(text) => format!(" To settle it: {}.", words::clause(text)),
+        None => String::new(),
+    };
+    format!("{}{settle}", rivals(incident, analysis))
+}
+
+/// Which other causes are not ruled out.
+fn rivals(incident: &Incident, analysis: &Analysis) -> String {
     let rivals: Vec<String> = analysis
         .differential
         .iter()
@@ -234,15 +259,11 @@ pub(crate) fn doubt(incident: &Incident, analysis: &Analysis) -> String {
         .take(2)
         .map(|other| format!("`{}`", other.cause))
         .collect();
-    let settle = match incident.would_settle.first() {
-        Some(text) => format!(" To settle it: {}.", words::clause(text)),
-        None => String::new(),
-    };
     match (incident.verdict, rivals.is_empty()) {
-        (Verdict::Possible, _) => format!("Other causes fit as well.{settle}"),
-        (_, true) => format!("Other causes are not ruled out.{settle}"),
+        (Verdict::Possible, _) => "Other causes fit as well.".to_owned(),
+        (_, true) => "Other causes are not ruled out.".to_owned(),
         (_, false) => format!(
-            "{} {} not ruled out.{settle}",
+            "{} {} not ruled out.",
             words::join(&rivals),
             words::are(rivals.len() as u64)
         ),
@@ -280,14 +301,15 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
             .text(")");
     }
     text = text.text(". ");
-    text = text.text("This report has changed nothing.");
-    match replayed::in_short(first, analysis) {
-        Some(shown) => text.text(" ").say(&shown),
+    // Where there is little room, what trying it showed stays.
+    let shown = match replayed::in_short(first, analysis) {
+        Some(shown) => text.say(&shown).text(" "),
         None if first.verdict <= Verdict::Likely => {
-            text.text(" ").say(&replayed::cannot_be_shown(first))
+            text.say(&replayed::cannot_be_shown(first)).text(" ")
         }
         None => text,
-    }
+    };
+    shown.text("This report has changed nothing.")
 }
 
 /// The strongest lines that speak for the cause, each with its place.

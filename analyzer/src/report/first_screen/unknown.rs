@@ -4,7 +4,7 @@ use super::{StatusRow, began, impact, named, open, row};
 use crate::model::fix::FixClaim;
 use crate::model::{Analysis, Incident, Verdict};
 use crate::report::blocks::Rich;
-use crate::report::sections::coverage;
+use crate::report::sections::{coverage, replayed};
 use crate::report::words;
 
 /// Questions that one row holds.
@@ -42,7 +42,7 @@ fn unknown(analysis: &Analysis) -> Rich {
     };
     let mut text = Rich::new();
     for (nth, one) in asked.into_iter().take(MOST).enumerate() {
-        text = text.text(if nth == 0 { "" } else { " " }).text(one);
+        text = text.text(if nth == 0 { "" } else { " " }).say(&one);
     }
     match text.is_empty() {
         true => Rich::from("Nothing that this cause and its fix need."),
@@ -54,9 +54,12 @@ fn unknown(analysis: &Analysis) -> Rich {
 fn of_cause(first: &Incident, analysis: &Analysis) -> Vec<String> {
     let mut asked = Vec::new();
     if first.verdict == Verdict::Likely {
-        asked.push(match first.would_settle.is_empty() {
-            false => "Whether it is this cause: the question that settles it tells.".to_owned(),
-            true => "Whether it is this cause: nothing that was collected tells.".to_owned(),
+        asked.push(match first.would_settle.first() {
+            Some(text) => format!(
+                "Whether it is this cause; to settle it: {}.",
+                words::clause(text)
+            ),
+            None => "Whether it is this cause: nothing that was collected tells.".to_owned(),
         });
     }
     if began::began(analysis).is_none() && !began::is_stamped(first) {
@@ -82,6 +85,10 @@ fn of_fix(first: &Incident, analysis: &Analysis) -> Option<String> {
     };
     let pods = impact::hit(analysis).len();
     match fix.claim {
+        // The replay shows what keeps the pods from running then.
+        FixClaim::RemovesTheCause if replayed::left(fix, analysis).next().is_some() => {
+            Some("Whether the pods can run once the rest under Fix is fixed too.".to_owned())
+        }
         FixClaim::RemovesTheCause if pods == 1 => {
             Some("Whether the pod can run after the fix: the check after it tells.".to_owned())
         }

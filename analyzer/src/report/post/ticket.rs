@@ -10,7 +10,7 @@ const ROOM: usize = MOST - 4;
 /// What is given up where the text is too long, in this order: a row as a whole, or its last statements down to so many
 /// characters. What fails, since when and what to do stay for as long as anything else can go, and one line that proves it
 /// for longer than more sentences about it.
-const LEAST_FIRST: [(&str, usize); 18] = [
+const LEAST_FIRST: [(&str, usize); 19] = [
     ("Proof", 160),
     ("Not seen", 150),
     ("Also found", 80),
@@ -19,10 +19,11 @@ const LEAST_FIRST: [(&str, usize); 18] = [
     ("Look first", 0),
     ("Also found", 0),
     ("Not seen", 60),
-    ("Since", 80),
     ("Fix", 240),
     ("Cause", 240),
+    ("Not known", 160),
     ("Proof", 0),
+    ("Since", 80),
     ("Affected", 160),
     ("Not seen", 0),
     ("Command", 0),

@@ -121,10 +121,7 @@ pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<Strin
             }
         }
     };
-    let stays = |left: &&CauseName| analysis.incidents.iter().any(|one| one.cause == left.cause);
-    let remains = fix.remains.iter().filter(stays);
-    let left: Vec<String> = remains
-        .chain(fix.appears.iter().filter(|one| is_sure(one)))
+    let left: Vec<String> = left(fix, analysis)
         .map(|left| words::clause(&left.title))
         .collect();
     Some(match left.is_empty() {
@@ -134,6 +131,16 @@ pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<Strin
             words::join(&left)
         ),
     })
+}
+
+/// What the changed state still has, or has now, that keeps something from working.
+pub(crate) fn left<'a>(
+    fix: &'a Fix,
+    analysis: &'a Analysis,
+) -> impl Iterator<Item = &'a CauseName> {
+    let stays = |left: &&CauseName| analysis.incidents.iter().any(|one| one.cause == left.cause);
+    let remains = fix.remains.iter().filter(stays);
+    remains.chain(fix.appears.iter().filter(|one| is_sure(one)))
 }
 
 /// What a person checks where nothing was simulated: it cannot be, or nobody asked for it, as `diagnose` does not.
