@@ -41,7 +41,7 @@ fn faults(analysis: &Analysis) -> Vec<String> {
         wanted.extend(["\nAffected   ", "\nFix        ", "\nProof      "].map(str::to_owned));
         let first = incident.evidence.iter().take(1);
         wanted.extend(first.map(|line| format!("             {}\n", line.place)));
-        wanted.extend(open.then(|| "To settle it:".to_owned()));
+        wanted.extend(open.then(|| "settle it:".to_owned()));
     }
     // A label inside a text may be wrapped.
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
