@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+mod clock;
 pub mod fix;
 mod remedy;
 pub mod state;
 mod unexplained;
 mod verdict;
 
+pub use clock::{Clock, ClockLine, Clocks, Dated};
 use fix::Fix;
 pub use remedy::{FixFile, Remedy, Step};
 use state::{GpuMap, PacketPath, Packing, RuntimeLayers, State};
@@ -439,6 +441,9 @@ pub struct Analysis {
     pub problems: Vec<Problem>,
     /// Who is hit.
     pub impact: Impact,
+    /// Lines that date others; they are no finding.
+    #[serde(skip)]
+    pub clocks: Clocks,
     /// Versions and machines.
     pub environment: Vec<EnvironmentItem>,
     /// What nodes, GPUs and runtimes looked like.

@@ -145,7 +145,7 @@ fn of_line(line: &Fact<HostLine>) -> Option<Told> {
         HostSays::Pleg => Kind::Pleg,
         HostSays::RuntimeDown => Kind::RuntimeDown,
         HostSays::MemoryKill { full, .. } if *full == Full::Node => Kind::MemoryKill,
-        HostSays::MemoryKill { .. } | HostSays::Figure(_) => return None,
+        HostSays::MemoryKill { .. } | HostSays::Clock(_) | HostSays::Figure(_) => return None,
     };
     Some(Told {
         moment: Moment {

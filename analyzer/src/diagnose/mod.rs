@@ -43,11 +43,12 @@ use chrono::{DateTime, Utc};
 
 use crate::change::captured::Captured;
 use crate::derive;
-use crate::facts::FactType;
 use crate::facts::text::TimedLine;
+use crate::facts::{Fact, FactType};
 use crate::join::{Member, Unit};
 
 use crate::model::{Analysis, Considered, Place, Problem, RulesUsed, Seen, Unexplained, Verdict};
+use crate::parsers::{HostLine, HostSays};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
@@ -379,6 +380,7 @@ impl Analyzer {
                 .chain(coverage::problems(scanned))
                 .collect(),
             impact: context::impact(&scanned.facts, &incidents),
+            clocks: seen::clocks(scanned),
             environment: context::environment(&scanned.facts),
             benign: benign
                 .into_iter()
@@ -416,11 +418,21 @@ fn is_understood(scanned: &Scanned, analysis: &Analysis) -> bool {
     let ours = scanned.summary.header.is_some() || scanned.summary.manifest.is_some();
     let judged = |one: &Considered| one.verdict != Verdict::NotChecked;
     ours || scanned.plan.tells
-        || scanned.facts.kinds().any(|kind| kind != TimedLine::KIND)
+        || scanned.facts.kinds().any(|kind| tells(kind, scanned))
         || !scanned.documents.is_empty()
         || analysis.differential.iter().any(judged)
         || !analysis.benign.is_empty()
         || !analysis.timeline.is_empty()
+}
+
+/// Whether facts of a kind tell anything: that a line has a time, or dates others, is nothing yet.
+fn tells(kind: &str, scanned: &Scanned) -> bool {
+    let is_clock = |line: &Fact<HostLine>| matches!(line.data.says, HostSays::Clock(_));
+    match kind {
+        TimedLine::KIND => false,
+        HostLine::KIND => !scanned.facts.table::<HostLine>().iter().all(is_clock),
+        _ => true,
+    }
 }
 
 /// Says of each line which node it is about, where several were collected and its sentence does not.

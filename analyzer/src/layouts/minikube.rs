@@ -50,7 +50,9 @@ fn sections(_: &Capture, _: &str, text: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (name, line, text) in found {
         if name == "Last Start" {
-            parts.extend(exit(line, &text).filter(|_| !answers));
+            if !answers {
+                parts.extend(exit(line, &text));
+            }
             continue;
         }
         let Some(path) = path(&name, &node, &pods) else {
@@ -63,16 +65,23 @@ fn sections(_: &Capture, _: &str, text: &str) -> Vec<Part> {
     parts
 }
 
-/// Why the last `minikube start` ended, where it failed (`pkg/minikube/exit`). The rest of its log is what the program on
-/// the workstation did.
-fn exit(line: u32, text: &str) -> Option<Part> {
-    let mut lines = text.lines().zip(line..);
-    let (said, line) = lines.find(|(said, _)| said.contains("Exiting due to "))?;
-    Some(Part {
-        path: "minikube/last-start.txt".to_owned(),
-        line,
-        text: format!("{said}\n"),
-    })
+/// Why the last `minikube start` ended, where it failed (`pkg/minikube/exit`), and the head of its log, which dates it. The
+/// rest of its log is what the program on the workstation did.
+fn exit(line: u32, text: &str) -> Vec<Part> {
+    let part = |path: &str, mark: &str| {
+        let mut lines = text.lines().zip(line..);
+        let (said, line) = lines.find(|(said, _)| said.contains(mark))?;
+        Some(Part {
+            path: path.to_owned(),
+            line,
+            text: format!("{said}\n"),
+        })
+    };
+    let Some(exit) = part("minikube/last-start.txt", "Exiting due to ") else {
+        return Vec::new();
+    };
+    let head = part("minikube/last-start-head.txt", "Log file created at: ");
+    head.into_iter().chain([exit]).collect()
 }
 
 /// The node: as its description names it.

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use super::{Channel, Extracted, Extractor, Figure, Repeated, Statement};
 use crate::ending::memory;
 use crate::lines::LogLine;
+use crate::model::Clock;
 
 /// The kernel's summary of a kill for memory, with the control groups.
 pub(super) static MEMORY_KILL: Extractor = Extractor {
@@ -73,6 +74,8 @@ pub enum HostSays {
     Pleg,
     /// The kubelet calls the runtime down.
     RuntimeDown,
+    /// It dates other lines.
+    Clock(Clock),
     /// A figure of the machine, which logs tell where nothing else does.
     Figure(Figure),
 }
@@ -111,7 +114,9 @@ impl Statement for HostSays {
     fn key(&self, at: Option<DateTime<Utc>>) -> Self::Key {
         let at = match self {
             HostSays::Boot | HostSays::MemoryKill { .. } => at,
-            HostSays::Pleg | HostSays::RuntimeDown | HostSays::Figure(_) => None,
+            HostSays::Pleg | HostSays::RuntimeDown | HostSays::Clock(_) | HostSays::Figure(_) => {
+                None
+            }
         };
         (self.clone(), at)
     }

@@ -5,6 +5,7 @@
 //! and name it in the list below.
 
 pub(crate) mod changes;
+mod clocks;
 mod components;
 mod driver_lines;
 mod figures;
@@ -232,4 +233,8 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &figures::DCGM_GPU,
     &figures::GPUD_DRIVER,
     &figures::GPUD_KERNEL,
+    &clocks::HARDWARE_CLOCK,
+    &clocks::LOG_HEAD,
+    &clocks::GO_TIME,
+    &clocks::ZONE,
 ];

@@ -11,7 +11,7 @@ use super::platform;
 use crate::facts::cluster::{MachineMark, NamedBy};
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{Event, Node, Pod};
-use crate::model::Seen;
+use crate::model::{Clock, ClockLine, Clocks, Seen};
 use crate::parsers::{Figure, HostLine, HostSays};
 use crate::scan::{Scanned, node_of};
 
@@ -170,6 +170,21 @@ fn figures(scanned: &Scanned) -> impl Iterator<Item = (&str, &Figure)> {
         HostSays::Figure(figure) => Some((line.data.node.as_str(), figure)),
         _ => None,
     })
+}
+
+/// The lines that date others. That the zone is UTC counts where all lines are of one machine.
+pub(super) fn clocks(scanned: &Scanned) -> Clocks {
+    let lines = scanned.facts.table::<HostLine>().iter();
+    let nodes: BTreeSet<&str> = lines.clone().map(|line| line.data.node.as_str()).collect();
+    let told = lines.filter_map(|line| match &line.data.says {
+        HostSays::Clock(clock) if *clock != Clock::Utc || nodes.len() == 1 => Some(ClockLine {
+            place: line.place.clone(),
+            count: line.data.count,
+            clock: clock.clone(),
+        }),
+        _ => None,
+    });
+    Clocks(told.collect())
 }
 
 /// Whether a line of lspci is of a GPU of NVIDIA.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::impact::workloads_of;
-use super::stamp;
+use super::stamp::{self, Dates};
 use crate::model::{Analysis, Beside, Evidence, Incident, Role, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::sections::{SectionCtx, without_quote};
@@ -40,13 +40,13 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
     let evidence = analysis.incidents.iter().flat_map(|one| &one.evidence);
     let same = evidence.filter(|line| line.place == first.place);
     let same = same
-        .map(|line| line.text.as_str())
-        .filter(|text| text.contains(&first.last_words));
-    let stamp = stamp::of_lines(
-        first.lines.iter().map(String::as_str),
-        analysis.reference_time,
-    );
-    let stamp = stamp.or_else(|| stamp::of_lines(same, analysis.reference_time));
+        .map(|line| (line.text.as_str(), Some(&line.place)))
+        .filter(|(text, _)| text.contains(&first.last_words));
+    let dates = Dates::of(analysis);
+    let own = first.lines.iter();
+    let own = own.map(|line| (line.as_str(), Some(&first.place)));
+    let stamp = stamp::of_lines(own, dates);
+    let stamp = stamp.or_else(|| stamp::of_lines(same, dates));
     let stamp = stamp.or_else(|| beside(first.beside.as_ref(), analysis));
     Some(match stamp {
         // It is no older than its pod.
@@ -65,16 +65,17 @@ pub(super) fn is_dated(analysis: &Analysis) -> bool {
 }
 
 /// Whether a line for a cause, or one beside it, says when, by whatever clock.
-pub(super) fn is_stamped(first: &Incident) -> bool {
-    let beside = || stamp::of_beside(first.beside.as_ref()?, None);
-    stamp::of_lines(shown(first), None)
+pub(super) fn is_stamped(first: &Incident, analysis: &Analysis) -> bool {
+    let dates = Dates::of(analysis);
+    let beside = || stamp::of_beside(first.beside.as_ref()?, dates);
+    stamp::of_lines(shown(first), dates)
         .or_else(beside)
         .is_some()
 }
 
 /// What a line beside says of the time.
 fn beside(beside: Option<&Beside>, analysis: &Analysis) -> Option<String> {
-    stamp::of_beside(beside?, analysis.reference_time)
+    stamp::of_beside(beside?, Dates::of(analysis))
 }
 
 /// The row `Since` of signs that nothing is known to fail of: when the lines that show them were written.
@@ -82,16 +83,15 @@ pub(super) fn since_shown(first: &Incident, analysis: &Analysis) -> Option<Rich>
     if let Some(at) = first.since {
         return Some(ago(analysis, at).text("."));
     }
-    let now = analysis.reference_time;
-    let stamp = stamp::of_lines(shown(first), now);
+    let stamp = stamp::of_lines(shown(first), Dates::of(analysis));
     let stamp = stamp.or_else(|| beside(first.beside.as_ref(), analysis))?;
     Some(Rich::from(format!("{stamp}.")))
 }
 
 /// When a cause was first seen, in few words.
-pub(super) fn first_seen(incident: &Incident) -> Option<String> {
+pub(super) fn first_seen(incident: &Incident, analysis: &Analysis) -> Option<String> {
     let stamped = || {
-        let stamp = stamp::of_lines(shown(incident), None)?;
+        let stamp = stamp::of_lines(shown(incident), Dates::of(analysis))?;
         let short = stamp.split([';', ',']).next()?;
         Some(short.replace(" by the node's own clock", ""))
     };
@@ -156,7 +156,7 @@ fn clock(at: DateTime<Utc>, later: DateTime<Utc>) -> String {
 pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich {
     let Some(at) = began(analysis) else {
         let lines = analysis.incidents.iter().take(1).flat_map(shown);
-        let stamp = stamp::of_lines(lines, analysis.reference_time);
+        let stamp = stamp::of_lines(lines, Dates::of(analysis));
         let first = analysis.incidents.first();
         let stamp = stamp.or_else(|| beside(first?.beside.as_ref(), analysis));
         return match stamp {
@@ -198,12 +198,12 @@ fn first_clause(line: &Evidence) -> String {
 }
 
 /// The lines for a cause, the strongest first, as they stand.
-fn shown(incident: &Incident) -> impl Iterator<Item = &str> {
+fn shown(incident: &Incident) -> impl Iterator<Item = stamp::Line<'_>> {
     let lines = incident
         .evidence
         .iter()
         .filter(|line| line.role == Role::For);
-    lines.map(|line| line.text.as_str())
+    lines.map(|line| (line.text.as_str(), Some(&line.place)))
 }
 
 /// First sign of the first cause, or of any cause if the first one shows no time.

@@ -438,8 +438,12 @@ fn looked_at(analysis: &Analysis) -> Option<Rich> {
         return None;
     }
     let text = Rich::from(format!("{}.", words::join(&parts)));
-    Some(match analysis.reference_time {
-        Some(_) => text,
-        None => text.text(" No line has a date, so its age is not known."),
+    Some(match (analysis.reference_time, analysis.clocks.started()) {
+        (Some(_), _) => text,
+        (None, Some(at)) => text.text(format!(
+            " The kernel started at {} by the machine's hardware clock.",
+            words::time(at)
+        )),
+        (None, None) => text.text(" No line has a date, so its age is not known."),
     })
 }

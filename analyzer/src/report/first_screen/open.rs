@@ -42,7 +42,9 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
         text = text.say(&words::clause(&incident.title));
         if let Some(against) = contradicted(incident) {
             text = text.text(format!(" (against it: {against})"));
-        } else if let Some(at) = began::first_seen(incident).filter(|_| words::is_calm(analysis)) {
+        } else if let Some(at) =
+            began::first_seen(incident, analysis).filter(|_| words::is_calm(analysis))
+        {
             text = text.text(format!(" (first seen {at})"));
         }
     }

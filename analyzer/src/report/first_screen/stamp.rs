@@ -6,7 +6,7 @@ use chrono::{DateTime, Datelike, Month, NaiveDateTime, TimeDelta, Utc};
 use regex::Regex;
 
 use crate::dress;
-use crate::model::{Beside, Near};
+use crate::model::{Analysis, Beside, Clocks, Dated, Near, Place};
 use crate::report::words;
 
 /// Seconds after the start of the machine that count as the start itself.
@@ -14,47 +14,76 @@ const AT_BOOT: i64 = 60;
 /// How a time begins before which nothing can have begun.
 pub(super) const AT_MOST: &str = "At most";
 
-/// The time of the first line that has one, in words; `now` is when the input ends, where that is known.
-pub(super) fn of_lines<'a>(
-    lines: impl Iterator<Item = &'a str>,
+/// A line as it stands, and where, if that is known.
+pub(super) type Line<'a> = (&'a str, Option<&'a Place>);
+
+/// What dates lines whose own clock names no year or no zone.
+#[derive(Clone, Copy)]
+pub(super) struct Dates<'a> {
+    /// When the input ends, where that is known.
     now: Option<DateTime<Utc>>,
+    clocks: &'a Clocks,
+}
+
+impl<'a> Dates<'a> {
+    pub(super) fn of(analysis: &'a Analysis) -> Self {
+        Self {
+            now: analysis.reference_time,
+            clocks: &analysis.clocks,
+        }
+    }
+}
+
+/// The time of the first line that has one, in words.
+pub(super) fn of_lines<'a>(
+    lines: impl Iterator<Item = Line<'a>>,
+    dates: Dates<'_>,
 ) -> Option<String> {
-    let lines: Vec<&str> = lines.collect();
-    let dated = lines.iter().find(|line| {
+    let lines: Vec<Line<'a>> = lines.collect();
+    let dated = lines.iter().find(|(line, _)| {
         boot(line).is_some()
             || syslog(line).is_some()
             || klog(line).is_some()
             || written(line).is_some()
     });
-    let Some(first) = dated else {
-        return lines.iter().find_map(|line| by_age(line));
+    let Some((first, place)) = dated else {
+        return lines.iter().find_map(|(line, _)| by_age(line));
     };
     if let Some(at) = written(first) {
         return Some(at);
     }
     if let Some(at) = syslog(first) {
-        return Some(by_log(at, now));
+        return Some(by_log(at, *place, dates));
     }
     if let Some(at) = klog(first) {
-        return Some(by_log(&at, now));
+        return Some(by_log(&at, *place, dates));
     }
     // The same line of the kernel may stand in the system's log as well, which has a date.
     let stamp = first.get(..first.find(']')? + 1)?;
-    let dated = lines.iter().filter(|line| line.contains(stamp));
-    if let Some(at) = dated.filter_map(|line| syslog(line)).next() {
-        return Some(by_log(at, now));
+    let dated = lines.iter().filter(|(line, _)| line.contains(stamp));
+    let logged = dated.filter_map(|(line, place)| Some((syslog(line)?, *place)));
+    if let Some((at, place)) = logged.into_iter().next() {
+        return Some(by_log(at, place, dates));
     }
-    let seconds = boot(first)?;
-    if seconds < AT_BOOT {
+    since_boot(boot(first)?, *place, dates.clocks)
+}
+
+/// So many seconds after the start of the machine.
+fn since_boot(seconds: i64, place: Option<&Place>, clocks: &Clocks) -> Option<String> {
+    let after = words::span(TimeDelta::try_seconds(seconds)?);
+    if let Some(at) = place.and_then(|place| clocks.since_start(place, seconds)) {
         return Some(format!(
-            "The last boot of the node, which the line does not date (first sign {seconds} s after it)"
+            "{} by the machine's hardware clock, {after} after its start",
+            words::time(at)
         ));
     }
-    let after = TimeDelta::try_seconds(seconds)?;
-    Some(format!(
-        "{} after the last boot of the node; the line has no date",
-        words::span(after)
-    ))
+    Some(if seconds < AT_BOOT {
+        format!(
+            "The last boot of the node, which the line does not date (first sign {seconds} s after it)"
+        )
+    } else {
+        format!("{after} after the last boot of the node; the line has no date")
+    })
 }
 
 /// The machine that the system's log names in the first line that has one.
@@ -101,8 +130,9 @@ static WRITTEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The time that a line tells which stands beside others, with where it stands unless it is one of them.
-pub(super) fn of_beside(beside: &Beside, now: Option<DateTime<Utc>>) -> Option<String> {
-    let stamp = of_lines(std::iter::once(beside.text.as_str()), now)?;
+pub(super) fn of_beside(beside: &Beside, dates: Dates<'_>) -> Option<String> {
+    let line = (beside.text.as_str(), Some(&beside.place));
+    let stamp = of_lines(std::iter::once(line), dates)?;
     Some(match beside.near {
         Near::Same | Near::OfPod => stamp,
         Near::Above => format!(
@@ -164,13 +194,31 @@ fn is_age(word: &str) -> bool {
         && parts.clone().all(is_part)
 }
 
-fn by_log(at: &str, now: Option<DateTime<Utc>>) -> String {
-    match now.and_then(|now| year(at, now)) {
-        Some(year) => format!(
-            "{at} by the node's own clock, in {year} by the end of the input; the line names no time zone"
-        ),
+fn by_log(at: &str, place: Option<&Place>, dates: Dates<'_>) -> String {
+    let dated = place.and_then(|place| dates.clocks.date(&place.path, |year| in_year(at, year)));
+    let year = match dated {
+        Some(Dated::At(at)) => return words::time(at),
+        Some(Dated::Year(year)) => Some((year, "by the head of its log")),
+        None => dates
+            .now
+            .and_then(|now| year(at, now))
+            .map(|year| (year, "by the end of the input")),
+    };
+    let utc = year.filter(|_| dates.clocks.is_utc());
+    if let Some(at) = utc.and_then(|(year, _)| in_year(at, year)) {
+        return format!("{}, the zone of the machine", words::time(at.and_utc()));
+    }
+    match year {
+        Some((year, by)) => {
+            format!("{at} by the node's own clock, in {year} {by}; the line names no time zone")
+        }
         None => format!("{at} by the node's own clock; the line names neither year nor time zone"),
     }
+}
+
+/// A time without a year, in a year.
+fn in_year(at: &str, year: i32) -> Option<NaiveDateTime> {
+    NaiveDateTime::parse_from_str(&format!("{year} {at}"), "%Y %b %d %H:%M:%S").ok()
 }
 
 /// The year of a time that lies before the end of the input, by whatever zone; none where that lies months after it,
@@ -180,8 +228,7 @@ fn year(at: &str, now: DateTime<Utc>) -> Option<i32> {
     let latest = now.checked_add_signed(TimeDelta::days(1))?;
     let years = [latest.year(), latest.year() - 1];
     years.into_iter().find(|year| {
-        let at = NaiveDateTime::parse_from_str(&format!("{year} {at}"), "%Y %b %d %H:%M:%S");
-        at.is_ok_and(|at| {
+        in_year(at, *year).is_some_and(|at| {
             let before = latest.naive_utc() - at;
             (TimeDelta::zero()..TimeDelta::days(APART)).contains(&before)
         })
@@ -226,10 +273,22 @@ fn boot(line: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Clock, ClockLine};
 
     #[test]
     fn a_time_without_a_year_is_said_as_the_log_has_it() {
-        let of = |lines: &[&str]| of_lines(lines.iter().copied(), None);
+        let clocks = Clocks::default();
+        let at_end = |line: &str, now: Option<DateTime<Utc>>| {
+            let clocks = &clocks;
+            of_lines(std::iter::once((line, None)), Dates { now, clocks }).unwrap()
+        };
+        let of = |lines: &[&str]| {
+            let (now, clocks) = (None, &clocks);
+            of_lines(
+                lines.iter().map(|line| (*line, None)),
+                Dates { now, clocks },
+            )
+        };
         assert_eq!(
             of(&["GPU is lost", "Jun 26 11:17:25 gpu-1 kernel: NVRM: Xid 79"]).unwrap(),
             "Jun 26 11:17:25 by the node's own clock; the line names neither year nor time zone"
@@ -285,9 +344,55 @@ mod tests {
             assert!(found.starts_with(stamp), "{line}: {found}");
         }
         let now = "2025-01-02T09:00:00Z".parse().ok();
-        let dated = of_lines(["Dec 31 10:00:00 gpu-1 kernel: x"].into_iter(), now).unwrap();
+        let dated = at_end("Dec 31 10:00:00 gpu-1 kernel: x", now);
         assert!(dated.contains("in 2024 by the end"), "{dated}");
-        let apart = of_lines(["Jan 31 10:00:00 gpu-1 kernel: x"].into_iter(), now).unwrap();
+        let apart = at_end("Jan 31 10:00:00 gpu-1 kernel: x", now);
         assert!(apart.contains("neither year"), "{apart}");
+    }
+
+    #[test]
+    fn lines_beside_give_the_year_the_zone_and_the_start_of_the_machine() {
+        let line = |number: u32, clock: Clock| ClockLine {
+            place: place(number),
+            count: 2,
+            clock,
+        };
+        let said = |text: &str, clock: Clock| {
+            let clocks = Clocks(vec![line(1, clock)]);
+            let now = "2021-02-02T09:00:00Z".parse().ok();
+            let dates = Dates {
+                now,
+                clocks: &clocks,
+            };
+            of_lines(std::iter::once((text, Some(&place(9)))), dates).unwrap()
+        };
+        let started = "2020-11-19T11:58:33Z".parse().unwrap();
+        let kernel = Clock::Kernel {
+            started,
+            seconds: 2,
+        };
+        assert_eq!(
+            said("[    3.952358] Lockdown: unsigned", kernel),
+            "2020-11-19 11:58:36 UTC by the machine's hardware clock, 3 s after its start"
+        );
+        let klog = "E1119 11:58:40.234178    4390 kubelet.go:2183] node not found";
+        let zone = Clock::Zone {
+            year: 2020,
+            ahead: -60,
+        };
+        assert_eq!(said(klog, zone), "2020-11-19 12:58:40 UTC");
+        let head = Clock::Log("2019-11-19T11:00:00".parse().unwrap());
+        assert!(said(klog, head).contains("in 2019 by the head of its log"));
+        assert_eq!(
+            said(klog, Clock::Utc),
+            "2020-11-19 11:58:40 UTC, the zone of the machine"
+        );
+    }
+
+    fn place(number: u32) -> Place {
+        Place {
+            path: "a.log".to_owned(),
+            line: Some(number),
+        }
     }
 }

@@ -62,7 +62,7 @@ fn of_cause(first: &Incident, analysis: &Analysis) -> Vec<String> {
             None => "Whether it is this cause: nothing that was collected tells.".to_owned(),
         });
     }
-    if began::began(analysis).is_none() && !began::is_stamped(first) {
+    if began::began(analysis).is_none() && !began::is_stamped(first, analysis) {
         asked.push("When it began.".to_owned());
     }
     let hit = impact::hit(analysis);
@@ -122,8 +122,9 @@ fn of_nothing(analysis: &Analysis) -> Vec<String> {
         asked.push("How pods and nodes are: the input does not show it.".to_owned());
     }
     let first = analysis.incidents.first();
-    let is_stamped = first.is_some_and(began::is_stamped);
-    if analysis.reference_time.is_none() && !is_stamped {
+    let is_stamped = first.is_some_and(|first| began::is_stamped(first, analysis));
+    let is_dated = is_stamped || analysis.clocks.started().is_some();
+    if analysis.reference_time.is_none() && !is_dated {
         asked.push("How old the input is: no line has a date.".to_owned());
     }
     if asked.is_empty() {
