@@ -373,7 +373,7 @@ mod tests {
         };
         assert_eq!(
             said("[    3.952358] Lockdown: unsigned", kernel),
-            "2020-11-19 11:58:36 UTC by the machine's hardware clock, 3 s after its start"
+            "2020-11-19 11:58:36 UTC by the machine's hardware clock, 3 seconds after its start"
         );
         let klog = "E1119 11:58:40.234178    4390 kubelet.go:2183] node not found";
         let zone = Clock::Zone {
