@@ -231,6 +231,8 @@ fact! {
         pub cores_free: i64,
         /// Pods that hold a share.
         pub holders: Vec<String>,
+        /// It takes another container, and no other card that does has more memory left.
+        pub roomiest: bool,
     }
     subject = |fact| format!("node/{}", fact.node);
 }

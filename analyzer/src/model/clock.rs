@@ -9,8 +9,8 @@ use super::Place;
 pub enum Clock {
     /// The kernel read the machine's hardware clock: when the machine was started, and how many seconds later that was.
     Kernel {
-        /// When the kernel's own clock was at zero.
-        started: DateTime<Utc>,
+        /// When the kernel's own clock was at zero. The kernel takes it for UTC; beside Windows it is mostly local time.
+        started: NaiveDateTime,
         /// Whole seconds of the kernel's own clock at this line.
         seconds: i64,
     },
@@ -57,7 +57,7 @@ impl Clocks {
 
     /// When a line was written that stands there, so many seconds after the machine was started: by the nearest line above
     /// it in which the kernel read the hardware clock.
-    pub fn since_start(&self, place: &Place, after: i64) -> Option<DateTime<Utc>> {
+    pub fn since_start(&self, place: &Place, after: i64) -> Option<NaiveDateTime> {
         let above = self.0.iter().filter(|one| {
             one.place.path == place.path && one.place.line.is_some() && one.place.line <= place.line
         });
@@ -76,7 +76,7 @@ impl Clocks {
     }
 
     /// When the machine was last started, by the last line in which the kernel read the hardware clock.
-    pub fn started(&self) -> Option<DateTime<Utc>> {
+    pub fn started(&self) -> Option<NaiveDateTime> {
         let kernel = self.0.iter().filter_map(|one| match one.clock {
             Clock::Kernel { started, .. } => Some(started),
             _ => None,
@@ -146,15 +146,15 @@ mod tests {
     #[test]
     fn the_kernels_clock_is_dated_by_the_nearest_line_above_of_the_same_start() {
         let clocks = Clocks(vec![
-            line(5, 1, kernel("2023-11-14T09:00:00Z", 2)),
-            line(50, 1, kernel("2023-11-14T10:00:00Z", 2)),
+            line(5, 1, kernel("2023-11-14T09:00:00", 2)),
+            line(50, 1, kernel("2023-11-14T10:00:00", 2)),
         ]);
         let at = |number: u32, after: i64| {
             let at = clocks.since_start(&place(number), after);
-            at.map(|at| at.to_rfc3339())
+            at.map(|at| at.to_string())
         };
-        assert_eq!(at(9, 60).as_deref(), Some("2023-11-14T09:01:00+00:00"));
-        assert_eq!(at(60, 60).as_deref(), Some("2023-11-14T10:01:00+00:00"));
+        assert_eq!(at(9, 60).as_deref(), Some("2023-11-14 09:01:00"));
+        assert_eq!(at(60, 60).as_deref(), Some("2023-11-14 10:01:00"));
         assert_eq!(at(60, 1), None);
         assert_eq!(at(2, 60), None);
         let elsewhere = Place {

@@ -15,7 +15,7 @@ pub(super) static HARDWARE_CLOCK: Extractor = Extractor {
         let (head, rest) = line.shown().split_once("setting system clock to ")?;
         let seconds = head.trim_start().strip_prefix('[')?.split_once('.')?.0;
         let seconds: i64 = seconds.trim().parse().ok()?;
-        let at = written(rest, "%Y-%m-%dT%H:%M:%S")?.and_utc();
+        let at = written(rest, "%Y-%m-%dT%H:%M:%S")?;
         let started = at.checked_sub_signed(TimeDelta::try_seconds(seconds)?)?;
         Some(clock(line, Clock::Kernel { started, seconds }))
     },
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_clock_is_read_from_the_line_that_sets_or_tells_it() {
         let started = Some(Clock::Kernel {
-            started: "2019-11-16T03:25:50Z".parse().unwrap(),
+            started: "2019-11-16T03:25:50".parse().unwrap(),
             seconds: 1,
         });
         let new = "[    1.994040] rtc_cmos 00:00: setting system clock to 2019-11-16T03:25:51 UTC (1573874751)";

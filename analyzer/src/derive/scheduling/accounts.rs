@@ -13,17 +13,19 @@ use crate::scheduling::{Cluster, api, quota};
 pub(super) fn facts(known: &Known<'_>, cluster: &Cluster<'_>) -> Vec<AnyFact> {
     let mut facts = Vec::new();
     let pool = Pool::of(cluster);
+    let mut cards = Vec::new();
     for node in known.facts.table::<api::Node>() {
         for resource in resources(&node.data, cluster) {
             let account = account(&node.data, resource, cluster);
             facts.push(beside(account, node));
         }
-        if let Some(Ok(cards)) = pool.cards(&node.data.metadata.name) {
-            for card in cards {
-                facts.push(beside(hami_card(&node.data.metadata.name, card), node));
-            }
+        if let Some(Ok(own)) = pool.cards(&node.data.metadata.name) {
+            let own = own.iter();
+            cards.extend(own.map(|card| (hami_card(&node.data.metadata.name, card), node)));
         }
     }
+    mark_roomiest(&mut cards);
+    facts.extend(cards.into_iter().map(|(card, node)| beside(card, node)));
     facts.extend(refusals(known, cluster));
     facts
 }
@@ -82,6 +84,17 @@ fn hami_card(node: &str, card: &crate::scheduling::hami::Card) -> HamiCard {
         cores: card.devcore,
         cores_held: card.used_cores,
         holders: card.holders.clone(),
+        roomiest: false,
+    }
+}
+
+/// Marks the cards that have as much memory left as any that takes another container.
+fn mark_roomiest<T>(cards: &mut [(HamiCard, T)]) {
+    let takes = |card: &HamiCard| card.healthy && card.slots_free > 0;
+    let free = cards.iter().filter(|(card, _)| takes(card));
+    let most = free.map(|(card, _)| card.memory_free).max();
+    for (card, _) in cards {
+        card.roomiest = takes(card) && Some(card.memory_free) == most;
     }
 }
 

@@ -441,8 +441,9 @@ fn looked_at(analysis: &Analysis) -> Option<Rich> {
     Some(match (analysis.reference_time, analysis.clocks.started()) {
         (Some(_), _) => text,
         (None, Some(at)) => text.text(format!(
-            " The kernel started at {} by the machine's hardware clock.",
-            words::time(at)
+            " The kernel started at {} by {}.",
+            at.format("%Y-%m-%d %H:%M:%S"),
+            stamp::HARDWARE
         )),
         (None, None) => text.text(" No line has a date, so its age is not known."),
     })

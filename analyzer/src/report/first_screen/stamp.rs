@@ -11,6 +11,8 @@ use crate::report::words;
 
 /// Seconds after the start of the machine that count as the start itself.
 const AT_BOOT: i64 = 60;
+/// What a time is by that the kernel read: nothing in its log says in which zone.
+pub(super) const HARDWARE: &str = "the machine's hardware clock (UTC or local time)";
 /// How a time begins before which nothing can have begun.
 pub(super) const AT_MOST: &str = "At most";
 
@@ -73,8 +75,8 @@ fn since_boot(seconds: i64, place: Option<&Place>, clocks: &Clocks) -> Option<St
     let after = words::span(TimeDelta::try_seconds(seconds)?);
     if let Some(at) = place.and_then(|place| clocks.since_start(place, seconds)) {
         return Some(format!(
-            "{} by the machine's hardware clock, {after} after its start",
-            words::time(at)
+            "{} by {HARDWARE}, {after} after its start",
+            at.format("%Y-%m-%d %H:%M:%S")
         ));
     }
     Some(if seconds < AT_BOOT {
@@ -366,14 +368,14 @@ mod tests {
             };
             of_lines(std::iter::once((text, Some(&place(9)))), dates).unwrap()
         };
-        let started = "2020-11-19T11:58:33Z".parse().unwrap();
+        let started = "2020-11-19T11:58:33".parse().unwrap();
         let kernel = Clock::Kernel {
             started,
             seconds: 2,
         };
         assert_eq!(
             said("[    3.952358] Lockdown: unsigned", kernel),
-            "2020-11-19 11:58:36 UTC by the machine's hardware clock, 3 seconds after its start"
+            "2020-11-19 11:58:36 by the machine's hardware clock (UTC or local time), 3 seconds after its start"
         );
         let klog = "E1119 11:58:40.234178    4390 kubelet.go:2183] node not found";
         let zone = Clock::Zone {
