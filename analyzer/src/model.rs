@@ -15,7 +15,7 @@ pub mod state;
 mod unexplained;
 mod verdict;
 
-pub use clock::{Clock, ClockLine, Clocks, Dated};
+pub use clock::{Clock, ClockLine, Clocks, Dated, Own};
 use fix::Fix;
 pub use remedy::{FixFile, Remedy, Step};
 use state::{GpuMap, PacketPath, Packing, RuntimeLayers, State};

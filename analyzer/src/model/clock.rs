@@ -1,6 +1,6 @@
 //! What dates lines whose own clock names no year, no zone or neither.
 
-use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
 
 use super::Place;
 
@@ -14,17 +14,30 @@ pub enum Clock {
         /// Whole seconds of the kernel's own clock at this line.
         seconds: i64,
     },
-    /// When a log was begun, by the clock of its lines.
+    /// When a log of klog was begun, by the clock of its lines.
     Log(NaiveDateTime),
     /// A line tells the time twice, by its own clock and in full.
     Zone {
+        /// Whose clock.
+        own: Own,
         /// The year by its own clock.
         year: i32,
+        /// The month by its own clock, from 1.
+        month: u32,
         /// Minutes that its own clock is ahead of UTC.
         ahead: i32,
     },
     /// The machine's zone is UTC.
     Utc,
+}
+
+/// Whose clock a line without a year is dated by: in one file each may be of another zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Own {
+    /// The system's log writes it in front of the host's name.
+    System,
+    /// The program writes it, as klog does.
+    Klog,
 }
 
 /// Such a line and where it stands.
@@ -84,23 +97,36 @@ impl Clocks {
         kernel.max()
     }
 
-    /// Dates a time without a year that stands in an entry; `in_year` gives the time in a year. None where nothing does.
+    /// Dates a time without a year that one of the clocks of an entry shows; `in_year` gives the time in a year. None where
+    /// nothing does.
     pub fn date(
         &self,
         path: &str,
+        own: Own,
         in_year: impl Fn(i32) -> Option<NaiveDateTime>,
     ) -> Option<Dated> {
-        let mut own = self.0.iter().filter(|one| one.place.path == path);
-        let zone = own.clone().find_map(|one| match one.clock {
-            Clock::Zone { year, ahead } if one.count >= Self::TWICE => Some((year, ahead)),
+        let lines = || self.0.iter().filter(|one| one.place.path == path);
+        let zones = lines().filter_map(|one| match one.clock {
+            Clock::Zone {
+                own: whose,
+                year,
+                month,
+                ahead,
+            } if one.count >= Self::TWICE && whose == own => Some((year, month, ahead)),
             _ => None,
         });
-        if let Some((year, ahead)) = zone {
-            let at = in_year(year)? - TimeDelta::try_minutes(i64::from(ahead))?;
+        let zones: Vec<(i32, u32, i32)> = zones.collect();
+        if let Some((year, month, ahead)) = zones.first() {
+            // A clock that was set between them, or two clocks.
+            if zones.iter().any(|(_, _, other)| other != ahead) {
+                return None;
+            }
+            let at = nearest(*year, *month, in_year)?;
+            let at = at.checked_sub_signed(TimeDelta::try_minutes(i64::from(*ahead))?)?;
             return Some(Dated::At(at.and_utc()));
         }
-        let begun = own.find_map(|one| match one.clock {
-            Clock::Log(begun) => Some(begun),
+        let begun = lines().find_map(|one| match one.clock {
+            Clock::Log(begun) if own == Own::Klog => Some(begun),
             _ => None,
         })?;
         // A log may go on into the next year.
@@ -115,6 +141,19 @@ impl Clocks {
     pub fn is_utc(&self) -> bool {
         self.0.iter().any(|one| one.clock == Clock::Utc)
     }
+}
+
+/// The time in that year in which it is nearest to a month: a log goes on from December to January.
+fn nearest(
+    year: i32,
+    month: u32,
+    in_year: impl Fn(i32) -> Option<NaiveDateTime>,
+) -> Option<NaiveDateTime> {
+    let middle = NaiveDate::from_ymd_opt(year, month, 15)?.and_time(NaiveTime::MIN);
+    let years = [year - 1, year, year + 1].into_iter();
+    years
+        .filter_map(in_year)
+        .min_by_key(|at| (*at - middle).abs())
 }
 
 #[cfg(test)]
@@ -169,18 +208,40 @@ mod tests {
         let begun = "2025-12-31T23:00:00".parse().unwrap();
         let head = line(1, 1, Clock::Log(begun));
         let in_year = |year: i32| format!("{year}-01-02T03:04:05").parse().ok();
-        let clocks = Clocks(vec![head.clone()]);
-        assert_eq!(clocks.date("a.log", in_year), Some(Dated::Year(2026)));
-        assert_eq!(clocks.date("b.log", in_year), None);
-        let zone = |count: u64| {
-            let zone = Clock::Zone {
-                year: 2026,
-                ahead: -60,
-            };
-            Clocks(vec![head.clone(), line(7, count, zone)]).date("a.log", in_year)
+        let date = |lines: &[ClockLine], own| Clocks(lines.to_vec()).date("a.log", own, in_year);
+        assert_eq!(
+            date(std::slice::from_ref(&head), Own::Klog),
+            Some(Dated::Year(2026))
+        );
+        assert_eq!(date(std::slice::from_ref(&head), Own::System), None);
+        let zone = |count: u64, month: u32, ahead: i32| {
+            let own = Own::Klog;
+            let year = 2025;
+            line(
+                7,
+                count,
+                Clock::Zone {
+                    own,
+                    year,
+                    month,
+                    ahead,
+                },
+            )
         };
-        assert_eq!(zone(1), Some(Dated::Year(2026)));
-        let at = "2026-01-02T04:04:05Z".parse().unwrap();
-        assert_eq!(zone(2), Some(Dated::At(at)));
+        let once = [head.clone(), zone(1, 12, -60)];
+        assert_eq!(date(&once, Own::Klog), Some(Dated::Year(2026)));
+        let at = Some(Dated::At("2026-01-02T04:04:05Z".parse().unwrap()));
+        assert_eq!(date(&[head.clone(), zone(2, 12, -60)], Own::Klog), at);
+        assert_eq!(date(&[zone(2, 12, -60)], Own::System), None);
+        let two = [head, zone(2, 11, -60), zone(2, 12, 0)];
+        assert_eq!(date(&two, Own::Klog), None);
+    }
+
+    #[test]
+    fn another_entry_dates_nothing() {
+        let begun = "2025-12-31T23:00:00".parse().unwrap();
+        let clocks = Clocks(vec![line(1, 1, Clock::Log(begun))]);
+        let in_year = |year: i32| format!("{year}-01-02T03:04:05").parse().ok();
+        assert_eq!(clocks.date("b.log", Own::Klog, in_year), None);
     }
 }

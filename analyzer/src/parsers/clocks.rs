@@ -5,7 +5,7 @@ use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Timelike, Utc};
 use super::host_lines::said;
 use super::{Extracted, Extractor, HostSays};
 use crate::lines::LogLine;
-use crate::model::Clock;
+use crate::model::{Clock, Own};
 
 /// `[    1.994040] rtc_cmos 00:00: setting system clock to 2019-11-16T03:25:51 UTC (1573874751)`; kernels before 5.0 have a
 /// blank for the `T`. Linux, drivers/rtc/class.c and, earlier, hctosys.c.
@@ -34,17 +34,26 @@ pub(super) static LOG_HEAD: Extractor = Extractor {
 pub(super) static GO_TIME: Extractor = Extractor {
     needle: " +0000 UTC",
     extract: |line| {
-        let own = line.klog.or(line.clock)?;
+        let (own, shown) = match (line.clock, line.klog) {
+            (Some(shown), _) => (Own::System, shown),
+            (None, shown) => (Own::Klog, shown?),
+        };
         let (head, _) = line.shown().split_once(" +0000 UTC")?;
         let start = head.len().checked_sub(head.len().min(MOST))?;
         let tail = head.get(start..)?;
         // Behind `started: ` or `Timestamp:` begins the date.
         let at = tail.rmatch_indices('-').nth(1)?.0.checked_sub(4)?;
         let at = written(tail.get(at..)?, "%Y-%m-%dT%H:%M:%S")?.and_utc();
-        let ahead = ahead(own, at)?;
+        let ahead = ahead(shown, at)?;
         let local = at.checked_add_signed(TimeDelta::try_minutes(i64::from(ahead))?)?;
-        let year = local.year();
-        Some(clock(line, Clock::Zone { year, ahead }))
+        let (year, month) = (local.year(), local.month());
+        let zone = Clock::Zone {
+            own,
+            year,
+            month,
+            ahead,
+        };
+        Some(clock(line, zone))
     },
 };
 
@@ -78,9 +87,9 @@ fn written(text: &str, form: &str) -> Option<NaiveDateTime> {
 }
 
 /// How many minutes a clock is ahead of UTC that shows this, in seconds of a year of months of 31 days.
-fn ahead(own: u32, at: DateTime<Utc>) -> Option<i32> {
+fn ahead(shown: u32, at: DateTime<Utc>) -> Option<i32> {
     let days = i64::from(at.month0()) * 31 + i64::from(at.day());
-    let apart = i64::from(own) - (days * 86_400 + i64::from(at.num_seconds_from_midnight()));
+    let apart = i64::from(shown) - (days * 86_400 + i64::from(at.num_seconds_from_midnight()));
     let zone = (apart + LATE).div_euclid(STEP) * STEP;
     let fits = (apart - zone).abs() <= LATE && zone.abs() <= FURTHEST;
     fits.then(|| i32::try_from(zone / 60).ok()).flatten()
@@ -137,12 +146,28 @@ mod tests {
             );
             told(&GO_TIME, &text)
         };
-        let zone = |ahead| Some(Clock::Zone { year: 2020, ahead });
+        let zone = |ahead| {
+            Some(Clock::Zone {
+                own: Own::Klog,
+                year: 2020,
+                month: 11,
+                ahead,
+            })
+        };
         let full = "2020-11-19 11:58:33.231674291";
         assert_eq!(line("11:58:33.234178", full), zone(0));
         assert_eq!(line("17:28:34.234178", full), zone(330));
         assert_eq!(line("06:58:33.234178", full), zone(-300));
         assert_eq!(line("12:04:11.234178", full), None);
         assert_eq!(line("11:58:33.234178", "2021-08-04 09:07:19"), None);
+        let journal =
+            "May 12 06:54:38 host podman[2568]: 2025-05-12 04:54:38.931736502 +0000 UTC m=+0.03 x";
+        let zone = Clock::Zone {
+            own: Own::System,
+            year: 2025,
+            month: 5,
+            ahead: 120,
+        };
+        assert_eq!(told(&GO_TIME, journal), Some(zone));
     }
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Datelike, Month, NaiveDateTime, TimeDelta, Utc};
 use regex::Regex;
 
 use crate::dress;
-use crate::model::{Analysis, Beside, Clocks, Dated, Near, Place};
+use crate::model::{Analysis, Beside, Clocks, Dated, Near, Own, Place};
 use crate::report::words;
 
 /// Seconds after the start of the machine that count as the start itself.
@@ -55,17 +55,17 @@ pub(super) fn of_lines<'a>(
         return Some(at);
     }
     if let Some(at) = syslog(first) {
-        return Some(by_log(at, *place, dates));
+        return Some(by_log(at, Own::System, *place, dates));
     }
     if let Some(at) = klog(first) {
-        return Some(by_log(&at, *place, dates));
+        return Some(by_log(&at, Own::Klog, *place, dates));
     }
     // The same line of the kernel may stand in the system's log as well, which has a date.
     let stamp = first.get(..first.find(']')? + 1)?;
     let dated = lines.iter().filter(|(line, _)| line.contains(stamp));
     let logged = dated.filter_map(|(line, place)| Some((syslog(line)?, *place)));
     if let Some((at, place)) = logged.into_iter().next() {
-        return Some(by_log(at, place, dates));
+        return Some(by_log(at, Own::System, place, dates));
     }
     since_boot(boot(first)?, *place, dates.clocks)
 }
@@ -196,8 +196,13 @@ fn is_age(word: &str) -> bool {
         && parts.clone().all(is_part)
 }
 
-fn by_log(at: &str, place: Option<&Place>, dates: Dates<'_>) -> String {
-    let dated = place.and_then(|place| dates.clocks.date(&place.path, |year| in_year(at, year)));
+fn by_log(at: &str, own: Own, place: Option<&Place>, dates: Dates<'_>) -> String {
+    let date = |place: &Place| {
+        dates
+            .clocks
+            .date(&place.path, own, |year| in_year(at, year))
+    };
+    let dated = place.and_then(date);
     let year = match dated {
         Some(Dated::At(at)) => return words::time(at),
         Some(Dated::Year(year)) => Some((year, "by the head of its log")),
@@ -379,7 +384,9 @@ mod tests {
         );
         let klog = "E1119 11:58:40.234178    4390 kubelet.go:2183] node not found";
         let zone = Clock::Zone {
+            own: Own::Klog,
             year: 2020,
+            month: 11,
             ahead: -60,
         };
         assert_eq!(said(klog, zone), "2020-11-19 12:58:40 UTC");
