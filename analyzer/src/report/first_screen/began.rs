@@ -66,11 +66,13 @@ pub(super) fn is_dated(analysis: &Analysis) -> bool {
 
 /// Whether a line for a cause, or one beside it, says when, by whatever clock.
 pub(super) fn is_stamped(first: &Incident, analysis: &Analysis) -> bool {
-    let dates = Dates::of(analysis);
-    let beside = || stamp::of_beside(first.beside.as_ref()?, dates);
-    stamp::of_lines(shown(first), dates)
-        .or_else(beside)
-        .is_some()
+    stamped(first, analysis).is_some()
+}
+
+/// The time of a line for a cause, or of one beside it.
+fn stamped(first: &Incident, analysis: &Analysis) -> Option<String> {
+    let stamp = stamp::of_lines(shown(first), Dates::of(analysis));
+    stamp.or_else(|| beside(first.beside.as_ref(), analysis))
 }
 
 /// What a line beside says of the time.
@@ -83,8 +85,7 @@ pub(super) fn since_shown(first: &Incident, analysis: &Analysis) -> Option<Rich>
     if let Some(at) = first.since {
         return Some(ago(analysis, at).text("."));
     }
-    let stamp = stamp::of_lines(shown(first), Dates::of(analysis));
-    let stamp = stamp.or_else(|| beside(first.beside.as_ref(), analysis))?;
+    let stamp = stamped(first, analysis)?;
     Some(Rich::from(format!("{stamp}.")))
 }
 
@@ -155,11 +156,8 @@ fn clock(at: DateTime<Utc>, later: DateTime<Utc>) -> String {
 /// The row `Since` of the first screen.
 pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich {
     let Some(at) = began(analysis) else {
-        let lines = analysis.incidents.iter().take(1).flat_map(shown);
-        let stamp = stamp::of_lines(lines, Dates::of(analysis));
         let first = analysis.incidents.first();
-        let stamp = stamp.or_else(|| beside(first?.beside.as_ref(), analysis));
-        return match stamp {
+        return match first.and_then(|first| stamped(first, analysis)) {
             Some(stamp) => Rich::from(format!("{stamp}.")),
             None => not_known(),
         };

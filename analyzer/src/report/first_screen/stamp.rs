@@ -62,9 +62,8 @@ pub(super) fn of_lines<'a>(
     }
     // The same line of the kernel may stand in the system's log as well, which has a date.
     let stamp = first.get(..first.find(']')? + 1)?;
-    let dated = lines.iter().filter(|(line, _)| line.contains(stamp));
-    let logged = dated.filter_map(|(line, place)| Some((syslog(line)?, *place)));
-    if let Some((at, place)) = logged.into_iter().next() {
+    let mut same = lines.iter().filter(|(line, _)| line.contains(stamp));
+    if let Some((at, place)) = same.find_map(|(line, place)| Some((syslog(line)?, *place))) {
         return Some(by_log(at, Own::System, place, dates));
     }
     since_boot(boot(first)?, *place, dates.clocks)
