@@ -141,6 +141,10 @@ pub struct Incident {
     pub subjects: Vec<String>,
     /// First time that a symptom or the cause shows in the bundle.
     pub since: Option<DateTime<Utc>>,
+    /// Last time that lines which decide it were said; none where how things are decides.
+    pub last: Option<DateTime<Utc>>,
+    /// What was found at the collection, where the fault comes and goes.
+    pub meanwhile: Option<String>,
     /// What happened, in one paragraph with the facts filled in.
     pub summary: String,
     /// Why this cause produces these symptoms, from the rule.

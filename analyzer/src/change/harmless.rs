@@ -44,6 +44,19 @@ const WRITES: &[&[&str]] = &[
     &["kubectl", "uncordon"],
     &["kubectl", "create"],
     &["nvidia-ctk"],
+    &["nvidia-bug-report.sh"],
+    &["mv"],
+    &["mount", "-o"],
+    &["kubeadm", "kubeconfig"],
+    &["apt-get", "update"],
+    &["apt-mark"],
+    &["grubby"],
+    &["update-grub"],
+    &["grub2-mkconfig"],
+    &["update-initramfs"],
+    &["dracut"],
+    &["mokutil"],
+    &["etcdctl", "snapshot", "save"],
     // It asks a program for its stacks.
     &["kill", "-USR1"],
 ];
@@ -78,7 +91,7 @@ mod tests {
             let stops = stops(script);
             assert!(stops.known && stops.sentences.is_empty(), "{script}");
         }
-        for script in ["dkms autoinstall", "modprobe -r nvidia_uvm; frobnicate x"] {
+        for script in ["frobnicate --all", "modprobe -r nvidia_uvm; frobnicate x"] {
             assert!(!stops(script).known, "{script}");
         }
         let both = stops("mkdir -p /x; systemctl restart containerd");

@@ -4,23 +4,33 @@ use crate::words;
 
 /// What asks and changes nothing, as the first words of a command.
 const ASKING: &[&str] = &[
+    "apt-cache",
+    "ausearch",
     "awk",
     "cat",
+    "conntrack -L",
+    "containerd config default",
     "containerd config dump",
+    "containerd config migrate",
     "crictl images",
-    "crictl info",
-    "crictl inspect",
     "crictl inspecti",
+    "crictl pods",
     "crictl ps",
     "crictl stats",
+    "crio config",
     "cut",
+    "date",
     "df",
     "diff",
-    "dkms status",
     "dmesg",
     "dpkg -l",
     "du",
+    "ethtool -i",
+    "ethtool -k",
     "find",
+    "findmnt",
+    "firewall-cmd --get-active-zones",
+    "firewall-cmd --list-all",
     "free",
     "fuser -v",
     "getent",
@@ -28,22 +38,32 @@ const ASKING: &[&str] = &[
     "head",
     "helm diff",
     "helm get",
-    "helm history",
-    "helm list",
-    "helm status",
+    "helm search",
     "helm template",
+    "ibstat",
+    "id",
     "iostat",
     "ip -br",
+    "ip6tables-save",
+    "iptables-save",
     "journalctl",
+    "kubeadm certs check-expiration",
     "kubectl auth can-i",
     "kubectl describe",
+    "kubectl diff",
     "kubectl get",
     "kubectl logs",
     "kubectl top",
+    "ldconfig -p",
+    "ldd",
     "ls",
+    "lsblk",
+    "lscpu",
     "lsmod",
     "lspci",
+    "modinfo",
     "mokutil --sb-state",
+    "nproc",
     "nvidia-smi",
     "openssl s_client",
     "openssl x509",
@@ -51,18 +71,62 @@ const ASKING: &[&str] = &[
     "rpm -qa",
     "sort",
     "ss",
+    "stat",
     "systemctl cat",
     "systemctl is-active",
-    "systemctl status",
     "tail",
     "tr",
+    "tracepath",
     "uname",
     "uniq",
     "wc",
 ];
 
+/// Words by which programs of all kinds are asked, before or after the sort of thing that is asked for.
+const VERBS: &[&str] = &[
+    "--validate",
+    "--version",
+    "describe",
+    "elist",
+    "history",
+    "info",
+    "inspect",
+    "list",
+    "ls",
+    "show",
+    "status",
+    "version",
+];
+
+/// Programs whose words are names of files, which may be called anything.
+const OF_FILES: &[&str] = &[
+    "cp", "dd", "install", "ln", "mkdir", "mount", "mv", "rm", "rmdir", "sed", "tee", "touch",
+    "truncate", "umount",
+];
+
+/// Programs that take the sort of thing before the verb.
+const OBJECT_FIRST: &[&str] = &[
+    "amd-smi", "bridge", "ctr", "etcdctl", "ip", "ipmitool", "nft", "tc",
+];
+
+/// Whether a program is asked by a verb, as `ctr plugins ls` and `skopeo list-tags` are.
+fn is_by_verb(program: &str, rest: &[&str]) -> bool {
+    let asks = |word: &&&str| VERBS.contains(*word) || word.starts_with("list-");
+    let words = || {
+        rest.iter()
+            .filter(|word| !word.starts_with('-') || word.starts_with("--v"))
+    };
+    let reach = if OBJECT_FIRST.contains(&program) {
+        2
+    } else {
+        1
+    };
+    !OF_FILES.contains(&program) && words().take(reach).any(|word| asks(&word))
+}
+
 /// Words with which a program that prints by itself changes, deletes or runs something.
 const ACTING: &[(&str, &[&str])] = &[
+    ("date", &["-s", "--set"]),
     ("dmesg", &["-c", "-C", "--clear", "--read-clear"]),
     ("find", &["-delete", "-exec", "-execdir", "-ok", "-fprint"]),
     ("journalctl", &["--vacuum", "--rotate", "--flush", "--sync"]),
@@ -142,10 +206,11 @@ pub(super) fn asks(command: &str) -> bool {
         };
         return rest.iter().enumerate().all(prints);
     }
-    ASKING.iter().any(|asking| {
+    let known = |asking: &&str| {
         let asking: Vec<&str> = asking.split(' ').collect();
         words.get(..asking.len()) == Some(asking.as_slice())
-    })
+    };
+    ASKING.iter().any(known) || is_by_verb(program, rest)
 }
 
 #[cfg(test)]
@@ -162,6 +227,8 @@ mod tests {
             "kubectl top pods -A | grep -E 'dcgm|exporter'",
             "helm -n gpu get values r && dmesg | tail",
             "find /var -name x",
+            "ctr -n k8s.io tasks ls; skopeo list-tags docker://r/x | tail",
+            "containerd --version; ip -br link show; date -u",
         ] {
             assert!(only(look) && at_most_saves(look), "{look}");
         }
@@ -176,6 +243,11 @@ mod tests {
             "ls; reboot",
             "journalctl --vacuum-size=1G",
             "find / -name x -delete",
+            "rm list",
+            "kubectl delete list",
+            "docker exec x ls",
+            "ctr images rm ls",
+            "date -s 12:00",
         ] {
             assert!(!only(change) && !at_most_saves(change), "{change}");
         }

@@ -11,6 +11,12 @@ const HARMLESS: &str = "Nothing that runs: new pods start elsewhere.";
 /// Said of what changes the template of a workload.
 const REPLACED: &str = "Pods whose template changes are replaced.";
 
+/// Said of a setting that is read when something starts.
+const READ_AT_START: &str = "Nothing that runs, until what reads it starts anew.";
+
+/// Said of packages, whose scripts restart services.
+const INSTALLED: &str = "Services that the packages restart.";
+
 /// What stands in the words of a step before what it interrupts.
 pub(crate) const MARK: &str = " Interrupts: ";
 
@@ -41,7 +47,7 @@ pub(crate) fn stops(script: &str) -> Stops {
     let known = commands.all(|command| {
         let words = words::split(command);
         let words = called(&words);
-        words.is_empty() || harmless::only_writes(words) || !of_command(words).is_empty()
+        words.is_empty() || harmless::only_writes(&words) || !of_command(&words).is_empty()
     });
     Stops {
         sentences: sentences(script),
@@ -53,7 +59,7 @@ fn sentences(script: &str) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     for command in words::commands(script) {
         let words = words::split(command);
-        for sentence in of_command(called(&words)) {
+        for sentence in of_command(&called(&words)) {
             if !said.contains(&sentence) {
                 said.push(sentence);
             }
@@ -62,15 +68,19 @@ fn sentences(script: &str) -> Vec<String> {
     said
 }
 
-/// A command line without the programs that only start another.
-fn called<'w>(words: &'w [&'w str]) -> &'w [&'w str] {
+/// A command line without the programs that only start another, and without the variable that takes what it prints.
+fn called<'w>(words: &[&'w str]) -> Vec<&'w str> {
     match words {
         [
             "sudo" | "exec" | "then" | "do" | "else" | "if" | "!",
             rest @ ..,
         ]
         | ["timeout" | "ssh", _, rest @ ..] => called(rest),
-        all => all,
+        [first, rest @ ..] => match first.split_once("=$(") {
+            Some((_, program)) => [&[program], rest].concat(),
+            None => words.to_vec(),
+        },
+        [] => Vec::new(),
     }
 }
 
@@ -103,6 +113,23 @@ fn of_command(words: &[&str]) -> Vec<String> {
         }
         ["fio", ..] if words.iter().any(|word| writes(word)) => {
             one("It writes into that folder and loads its disk while it runs.")
+        }
+        [
+            "apt-get" | "apt" | "dnf" | "yum" | "ubuntu-drivers",
+            rest @ ..,
+        ] if rest.contains(&"install") => one(INSTALLED),
+        ["apt-get" | "apt" | "dnf" | "yum", rest @ ..]
+            if rest.iter().any(|word| ["purge", "remove"].contains(word)) =>
+        {
+            one("What uses the packages that it removes.")
+        }
+        ["swapoff", ..] => one("Nothing that runs, where memory has room for what is in swap."),
+        ["crictl", "rmi", ..] => one("Nothing that runs: images in use stay."),
+        ["etcdctl", rest @ ..] if rest.contains(&"defrag") => {
+            one("Each member of etcd does not answer while it is defragmented.")
+        }
+        ["nvidia-smi", ..] if has("-pl") => {
+            one("Nothing that runs; programs on the GPU get slower.")
         }
         ["rm", rest @ ..] => vec![deleted(rest)],
         ["ip", "link", "delete" | "del", ..] => {
@@ -152,6 +179,11 @@ fn of_kubectl(words: &[&str]) -> Vec<String> {
         ["rollout", "restart" | "undo", ..] => one("The pods of the workload are replaced."),
         ["set", "env" | "image" | "resources", ..] => one(REPLACED),
         ["patch" | "edit", rest @ ..] if rest.iter().any(|word| is_workload(word)) => one(REPLACED),
+        ["patch" | "edit", "configmap" | "configmaps" | "cm", ..] => one(READ_AT_START),
+        ["taint", rest @ ..] => one(match rest.iter().any(|word| word.ends_with(":NoExecute")) {
+            true => "Pods of the node that do not tolerate the taint are stopped.",
+            false => "Nothing that runs: it is about new pods.",
+        }),
         ["scale", ..] => one("Pods above the new number end."),
         _ => Vec::new(),
     }
@@ -261,6 +293,14 @@ mod tests {
                 &["/etc/a.conf and /run/b are deleted for good."],
             ),
             ("rm -rf /run/x", &["/run/x is deleted for good."]),
+            (
+                "V=$(cat /sys/x); apt-get install a-$V && apt-mark hold a",
+                &["Services that the packages restart"],
+            ),
+            (
+                "kubectl taint node n1 a=b:NoExecute",
+                &["do not tolerate the taint are stopped"],
+            ),
             (
                 "find /x | rm \"$file\"",
                 &["files that the command names are deleted"],

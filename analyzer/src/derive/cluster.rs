@@ -3,9 +3,10 @@
 
 use super::{Deriver, Known};
 use crate::facts::cluster::{
-    AttachedVolume, Attachment, ConfigMap, PluginConfigMissing, Webhook, WebhookSkip,
+    AttachedVolume, Attachment, ConfigMap, NetworkPluginMissing, PluginConfigMissing, Webhook,
+    WebhookSkip,
 };
-use crate::facts::kube::Node;
+use crate::facts::kube::{Node, Pod, Workload};
 use crate::facts::scheduling::Namespace;
 use crate::facts::{AnyFact, Fact, FactType};
 use crate::scheduling::api::{self, LabelSelector, Labels};
@@ -34,6 +35,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let mut facts = attachments(known);
     facts.extend(webhook_skips(known));
     facts.extend(plugin_configs(known));
+    facts.extend(no_network_plugin(known));
     facts
 }
 
@@ -136,6 +138,54 @@ fn plugin_configs(known: &Known<'_>) -> Vec<AnyFact> {
                 searched: maps.len(),
             };
             (!config.is_empty() && !held(config)).then(|| after(node, missing))
+        })
+        .collect()
+}
+
+/// Where a cluster keeps what it needs before it has a pod network.
+const SYSTEM: &str = "kube-system";
+
+/// Nodes whose kubelet waits for a pod network that nothing brings. A plugin is known by what it does, whatever its name:
+/// it lays its files into the node's folders of CNI. K3s has its network in its own process.
+fn no_network_plugin(known: &Known<'_>) -> Vec<AnyFact> {
+    let workloads = known.facts.table::<Workload>();
+    let pods = known.facts.table::<Pod>();
+    let own = workloads
+        .iter()
+        .map(|one| (&one.data.namespace, &one.data.mounts));
+    let all: Vec<_> = own
+        .chain(
+            pods.iter()
+                .map(|one| (&one.data.namespace, &one.data.mounts)),
+        )
+        .collect();
+    let is_of_cni = |path: &String| path.split('/').any(|part| part == "cni");
+    let is_system = all.iter().any(|(namespace, _)| *namespace == SYSTEM);
+    if !is_system || all.iter().any(|(_, mounts)| mounts.values().any(is_of_cni)) {
+        return Vec::new();
+    }
+    let listed = workloads.iter().any(|one| one.data.kind == "daemonset");
+    let waits = |node: &&Fact<Node>| {
+        let said = node.data.not_ready.to_ascii_lowercase();
+        !node.data.kubelet.contains("+k3s")
+            && (said.contains("cni ") || said.contains("network plugin"))
+    };
+    let nodes = known.facts.table::<Node>().iter().filter(waits);
+    nodes
+        .map(|node| {
+            let missing = NetworkPluginMissing {
+                node: node.data.name.clone(),
+                not_ready: node.data.not_ready.clone(),
+                searched: all.len(),
+                listed,
+            };
+            Fact {
+                data: missing,
+                place: node.place.clone(),
+                text: node.text.clone(),
+                at: node.data.not_ready_since,
+            }
+            .into()
         })
         .collect()
 }

@@ -57,6 +57,8 @@ pub(super) fn build(
         verdict,
         severity: file.severity,
         since: since(one, scanned),
+        last: last(one),
+        meanwhile: meanwhile(one),
         summary: one.tell(&file.summary),
         explanation: one.tell(&file.explanation),
         look_alikes: file.look_alikes.clone(),
@@ -127,6 +129,12 @@ fn would_refute(one: &Assessment<'_>) -> Vec<String> {
         let says = one.rule.file.refutation(looked.refutation);
         match looked.found {
             Some(true) => format!("{says} (found: {}{place})", looked.what),
+            Some(false) if looked.between => {
+                format!(
+                    "{says} (so it is now: {}{place}; the fault comes and goes)",
+                    looked.what
+                )
+            }
             Some(false) => format!("{says} {}{}{place})", words::NOT_THE_CASE, looked.what),
             None => format!("{says} (not checked: {})", looked.what),
         }
@@ -306,6 +314,29 @@ fn since(one: &Assessment<'_>, scanned: &Scanned) -> Option<chrono::DateTime<chr
         .or_else(|| first(&symptoms, false))
 }
 
+/// When the lines that decide were said for the last time; none where how things are decides, or where one of them bears
+/// a time without a year, which may be later than all others.
+fn last(one: &Assessment<'_>) -> Option<chrono::DateTime<chrono::Utc>> {
+    let deciding = named(one.decided_by).filter_map(|name| one.seen.get(name));
+    let said: Vec<_> = deciding
+        .flatten()
+        .filter(|sighting| !sighting.state)
+        .collect();
+    let is_dated = said.iter().all(|sighting| sighting.clock.is_none());
+    let times = said.iter().map(|sighting| sighting.last.or(sighting.at));
+    times
+        .filter(|_| is_dated)
+        .collect::<Option<Vec<_>>>()?
+        .into_iter()
+        .max()
+}
+
+/// What was found at the collection, where the fault comes and goes.
+fn meanwhile(one: &Assessment<'_>) -> Option<String> {
+    let found = one.looked_at.iter().find(|looked| looked.between)?;
+    Some(found.what.clone())
+}
+
 /// When a sighting began: an event is dated by its last time, and says when it was first seen.
 fn began(sighting: &Sighting, scanned: &Scanned) -> Option<chrono::DateTime<chrono::Utc>> {
     let events = scanned.facts.table::<Event>();
@@ -318,7 +349,8 @@ fn began(sighting: &Sighting, scanned: &Scanned) -> Option<chrono::DateTime<chro
 /// the sources that it needs and that are not there. A question whose answer the bundle holds, as far as it would
 /// confirm, is an observation of the report and is asked again only where nothing else is left to ask.
 fn would_settle(one: &Assessment<'_>) -> Vec<String> {
-    if one.verdict == Some(Verdict::Confirmed) {
+    // Of a fault that comes and goes the next time is open, and no question settles that.
+    if one.verdict == Some(Verdict::Confirmed) || meanwhile(one).is_some() {
         return Vec::new();
     }
     let file = &one.rule.file;

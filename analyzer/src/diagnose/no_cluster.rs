@@ -31,7 +31,11 @@ pub(super) fn leave_out(analysis: &mut Analysis, scanned: &Scanned) {
         let mut left = strip(steps, true);
         left |= strip(&mut incident.remedy.verify, false);
         if let Some(last) = steps.last_mut().filter(|_| left) {
-            last.text = format!("{} {note}", words::sentence(&last.text));
+            let (text, stops) = match last.text.split_once(risk::MARK) {
+                Some((text, stops)) => (text, format!("{}{stops}", risk::MARK)),
+                None => (last.text.as_str(), String::new()),
+            };
+            last.text = format!("{} {note}{stops}", words::sentence(text));
         }
     }
 }

@@ -152,6 +152,22 @@ fact! {
     subject = |fact| format!("node/{}", fact.node);
 }
 
+fact! {
+    /// Nodes wait for a pod network, and nothing that was collected brings one.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "network-plugin-missing" = pub struct NetworkPluginMissing {
+        /// Node.
+        pub node: String,
+        /// Its kubelet's words.
+        pub not_ready: String,
+        /// DaemonSets and pods whose mounts were looked through.
+        pub searched: usize,
+        /// DaemonSets were collected, which tell of a plugin before it has pods.
+        pub listed: bool,
+    }
+    subject = |fact| format!("node/{}", fact.node);
+}
+
 /// What a [`ClusterMark`] is, the surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -195,6 +195,8 @@ fact! {
         pub follows: Vec<u32>,
         /// How many messages of the cause.
         pub count: u64,
+        /// The cause was logged at moments that are apart, so the GPU answered in between.
+        pub again: bool,
         /// In words.
         pub sentence: String,
     }

@@ -414,6 +414,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<cluster::AttachedVolume>(),
     kind::<cluster::Webhook>(),
     kind::<cluster::WebhookSkip>(),
+    kind::<cluster::NetworkPluginMissing>(),
     kind::<cluster::PluginConfigMissing>(),
 ];
 

@@ -232,10 +232,10 @@ fn a_run_of_tests_is_told_with_the_tests_that_failed() {
 }
 
 #[test]
-fn a_kubelet_that_may_not_register_is_told_by_its_log_alone() {
+fn a_kubelet_that_cannot_register_is_told_by_its_log_alone() {
     let line = |second: u32| {
         format!(
-            "E1120 10:00:{second:02}.000000    9 kubelet_node_status.go:92] Unable to register node \"edge-7\" with API server: nodes is forbidden: User \"kubelet-client\" cannot create resource \"nodes\"\n"
+            "E1120 10:00:{second:02}.000000    9 kubelet_node_status.go:92] Unable to register node \"edge-7\" with API server: Node \"edge-7\" is invalid: metadata.labels: Invalid value: \"two words\"\n"
         )
     };
     let log: String = (0..5).map(line).collect();
@@ -246,5 +246,5 @@ fn a_kubelet_that_may_not_register_is_told_by_its_log_alone() {
         .find(|one| one.subject == "node/edge-7")
         .unwrap();
     assert_eq!(entry.reason, "not registered");
-    assert!(entry.last_words.contains("kubelet-client"));
+    assert!(entry.last_words.contains("metadata.labels"));
 }

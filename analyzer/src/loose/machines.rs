@@ -32,7 +32,7 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"|^\s*Node:\s+(?P<of>[a-z0-9][\w.-]*)(?:/[\da-f.:]*)?\s*$",
         r"|\bSuccessfully assigned \S{1,200} to (?P<assigned>[a-z0-9][\w.-]*)\s*$",
         r"|(?:^|\s)(?:Normal|Warning)\s.{0,120}\skubelet, (?P<source>[a-z0-9][\w.-]*)\s",
-        r#"|\bnode(?:Name)?="(?P<key>[a-z0-9][\w.-]*)""#,
+        r#"|(?:^|[\s,;{\[(])node(?:Name)?="(?P<key>[a-z0-9][\w.-]*)""#,
         r"|\bNode (?P<status>[a-z0-9][\w.-]*) status is now",
     ))
     .ok()

@@ -98,6 +98,9 @@ impl Statement for DriverSays {
     }
 }
 
+/// A quarter of an hour, in seconds.
+pub(crate) const QUARTER: i64 = 15 * 60;
+
 fn line_of(line: &LogLine<'_>, what: Says) -> DriverLine {
     let says = DriverSays {
         what,
@@ -113,7 +116,6 @@ fn line_of(line: &LogLine<'_>, what: Says) -> DriverLine {
 /// When in a quarter of an hour a line was said: logs write the same message with and without a zone, and zones differ
 /// by quarters.
 fn moment(line: &LogLine<'_>) -> Option<i64> {
-    const QUARTER: i64 = 15 * 60;
     let zoned = line.at.map(|at| at.timestamp());
     let at = line.clock.map(i64::from).or(zoned)?;
     Some(at.rem_euclid(QUARTER))

@@ -20,6 +20,7 @@ mod runs;
 pub use crate::lines::Channel;
 use casefile_bundle::Entry;
 pub(crate) use cluster_parts::kubeadm;
+pub(crate) use driver_lines::QUARTER;
 pub use driver_lines::{DriverLine, Says, installed};
 pub use figures::Figure;
 pub use helm::{HelmChanges, HelmRevision, UnreadValue};

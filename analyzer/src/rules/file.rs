@@ -180,6 +180,10 @@ pub struct Refutation {
     /// The state that shows it.
     #[serde(default)]
     pub state: Option<State>,
+    /// The signal of a fault that comes and goes: with it, what shows no fault at the collection says nothing of the next
+    /// time, and the cause is likely.
+    #[serde(default)]
+    pub unless: Option<String>,
 }
 
 /// A state of what was collected, as it can speak against many causes.

@@ -23,6 +23,8 @@ pub struct Looked<'r> {
     pub what: String,
     /// Where that stands.
     pub place: Option<Place>,
+    /// It was found, and the fault comes and goes.
+    pub between: bool,
 }
 
 /// Looks at everything that speaks against a cause of which a group holds.
@@ -66,9 +68,24 @@ pub(super) fn look<'r>(
             found,
             what,
             place,
+            between: false,
         }
     });
-    looked.collect()
+    looked.map(|one| between(one, seen)).collect()
+}
+
+/// What was found of a fault that comes and goes was found between two of its times.
+fn between<'r>(one: Looked<'r>, seen: &BTreeMap<&str, Vec<Arc<Sighting>>>) -> Looked<'r> {
+    let again = one.refutation.unless.as_deref();
+    let again = again.is_some_and(|signal| seen.contains_key(signal));
+    match again && one.found == Some(true) {
+        true => Looked {
+            found: Some(false),
+            between: true,
+            ..one
+        },
+        false => one,
+    }
 }
 
 /// A verdict, what it rests on, and why it is not surer.
@@ -135,9 +152,9 @@ fn judge<'r>(
             let held_back = unwell
                 .filter(|_| verdict < Verdict::Possible)
                 .and_then(|unwell| held_back(rule, unwell, &holding, seen));
-            let verdict = match held_back {
-                Some(_) => Verdict::Possible,
-                None => verdict,
+            let (verdict, held_back) = match held_back {
+                Some((most, why)) => (verdict.max(most), Some(why)),
+                None => (verdict, None),
             };
             let is_better = best.verdict.is_none_or(|known| verdict < known);
             // What speaks against it outweighs what is less than confirmed.
@@ -167,19 +184,27 @@ fn judge<'r>(
     best
 }
 
-/// Why a cause of which a group for confirmed or likely holds is no more than possible.
+/// How sure a cause may be of which a group for confirmed or likely holds, where something holds it back, and what.
 fn held_back(
     rule: &Rule,
     unwell: &Unwell<'_>,
     holding: &Holding<'_>,
     seen: &BTreeMap<&str, Vec<Arc<Sighting>>>,
-) -> Option<String> {
+) -> Option<(Verdict, String)> {
     let looked = look(rule, unwell, holding, seen);
-    let against = looked.into_iter().find(|one| one.found == Some(true));
-    let against = against.map(|one| match &one.place {
-        Some(place) => format!("speaks against it: {} ({place})", one.what),
-        None => format!("speaks against it: {}", one.what),
-    });
-    against
-        .or_else(|| unwell.explains_nothing(rule, holding.group, holding.shared.as_deref(), seen))
+    let says = |one: &Looked<'_>, what: &str| match &one.place {
+        Some(place) => format!("{what}: {} ({place})", one.what),
+        None => format!("{what}: {}", one.what),
+    };
+    let against = looked.iter().find(|one| one.found == Some(true));
+    let against = against.map(|one| (Verdict::Possible, says(one, "speaks against it")));
+    let nothing = || {
+        let why = unwell.explains_nothing(rule, holding.group, holding.shared.as_deref(), seen)?;
+        Some((Verdict::Possible, why))
+    };
+    let between = || {
+        let one = looked.iter().find(|one| one.between)?;
+        Some((Verdict::Likely, says(one, "it is not so now")))
+    };
+    against.or_else(nothing).or_else(between)
 }

@@ -24,6 +24,14 @@ pub(super) struct Owner {
     pub(super) on_delete: bool,
 }
 
+/// The pods that a change is about.
+#[derive(Default)]
+pub(super) struct Pods {
+    pub(super) names: Vec<String>,
+    /// A container of one of them has run, so that there is something to lose.
+    pub(super) ran: bool,
+}
+
 /// `NAMESPACE/NAME`, as rules write it, also with `pod/` before it.
 pub(super) fn pod_of(text: &str) -> Result<Named, Refused> {
     let text = text.strip_prefix("pod/").unwrap_or(text);
@@ -72,7 +80,7 @@ pub(super) fn change_all(
     named.check()?;
     owner.as_ref().map_or(Ok(()), |owner| owner.named.check())?;
     let path = named.entry();
-    let mut pods = Vec::new();
+    let mut pods = Pods::default();
     let siblings = owner.as_ref().map(|owner| owner.named.clone());
     edit_list(state, &path, |items| {
         for item in items {
@@ -80,7 +88,9 @@ pub(super) fn change_all(
             let same = siblings.as_ref().is_some_and(|owner| made_by(item, owner));
             if own || same {
                 merge_pod(item, delta);
-                pods.extend(item["metadata"]["name"].as_str().map(str::to_owned));
+                pods.names
+                    .extend(item["metadata"]["name"].as_str().map(str::to_owned));
+                pods.ran |= has_run(item);
             }
         }
         Ok(())
@@ -98,6 +108,27 @@ pub(super) fn change_all(
         changed.push(owner.named.entry());
     }
     told(state, &named, owner, delta, title, &pods, changed)
+}
+
+/// Whether a container of a pod runs or has run; a pod without a state may have.
+fn has_run(pod: &Value) -> bool {
+    let Some(status) = pod
+        .get("status")
+        .filter(|status| status.get("phase").is_some())
+    else {
+        return true;
+    };
+    let all = status.get("containerStatuses").and_then(Value::as_array);
+    let ran = |one: &Value| {
+        [
+            "/state/running",
+            "/state/terminated",
+            "/lastState/terminated",
+        ]
+        .iter()
+        .any(|path| one.pointer(path).is_some())
+    };
+    all.is_some_and(|all| all.iter().any(ran)) || status["phase"] != "Pending"
 }
 
 /// A pod or a template, with the fields merged in.
@@ -195,5 +226,17 @@ mod tests {
     fn a_pod_of_a_replica_set_belongs_to_its_deployment() {
         let pod = json!({"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d9c", "controller": true}]}});
         assert_eq!(workload_of(&pod), Some(("Deployment".into(), "web".into())));
+    }
+
+    #[test]
+    fn a_pod_that_waits_for_its_first_start_has_nothing_to_lose() {
+        let waits = json!({"state": {"waiting": {"reason": "ContainerCreating"}}});
+        let ended = json!({"state": {"waiting": {}}, "lastState": {"terminated": {"exitCode": 1}}});
+        let pod = |phase: &str, all: &[&Value]| json!({"status": {"phase": phase, "containerStatuses": all}});
+        assert!(!has_run(&json!({"status": {"phase": "Pending"}})));
+        assert!(!has_run(&pod("Pending", &[&waits])));
+        assert!(has_run(&pod("Pending", &[&waits, &ended])));
+        assert!(has_run(&pod("Running", &[])));
+        assert!(has_run(&json!({"metadata": {}})));
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::object::Named;
 use super::to_yaml;
-use super::workload::Owner;
+use super::workload::{Owner, Pods};
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Dialect, Line, Pipe, Program, Script, Test, Word, run};
 use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Refused, RunsOn};
@@ -19,7 +19,7 @@ pub(super) fn told(
     owner: Option<Owner>,
     delta: &Value,
     title: &str,
-    pods: &[String],
+    pods: &Pods,
     changed: Vec<String>,
 ) -> Result<Applied, Refused> {
     let mut applied = Applied {
@@ -46,11 +46,11 @@ pub(super) fn told(
     applied.assumes = assumed(&owner);
     applied.actions.push(match owner.named.kind.as_str() {
         kind if ROLLING.contains(&kind) => match &owner.kept_by {
-            Some(operator) => through(operator, &owner, &name, pods),
-            None => rolled(&owner, &name, pods),
+            Some(operator) => through(operator, &owner, &name, &pods.names),
+            None => rolled(&owner, &name, &pods.names),
         },
         "Job" => job(&owner, &name, pods),
-        _ => by_hand(&owner, &name, pods),
+        _ => by_hand(&owner, &name, &pods.names),
     });
     Ok(applied)
 }
@@ -158,7 +158,7 @@ fn own_of_a_job() -> String {
 }
 
 /// A Job's template cannot be changed, so the Job is made anew.
-fn job(owner: &Owner, file: &str, pods: &[String]) -> Action {
+fn job(owner: &Owner, file: &str, pods: &Pods) -> Action {
     let named = &owner.named;
     let (old, new) = (Word::saved(file), Word::saved(&format!("new-{file}")));
     let local =
@@ -216,10 +216,16 @@ fn job(owner: &Owner, file: &str, pods: &[String]) -> Action {
             named.name
         ),
         back: Back::Script(back.into()),
-        interrupts: format!(
-            "The Job and its pods are deleted and start again; what they have not saved is lost: {}.",
-            some(pods)
-        ),
+        interrupts: match pods.ran {
+            true => format!(
+                "The Job and its pods are deleted and start again; what they have not saved is lost: {}.",
+                some(&pods.names)
+            ),
+            false => format!(
+                "Nothing that runs: the Job and its pods, of which none has started, are made anew: {}.",
+                some(&pods.names)
+            ),
+        },
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Known, gpus};
 use crate::facts::gpu::{Gpu, XidStory};
 use crate::facts::{AnyFact, Fact};
 use crate::gpu::xid::{self, Event, Health};
-use crate::parsers::{DriverLine, Says};
+use crate::parsers::{DriverLine, QUARTER, Says};
 use crate::scan::is_of_earlier_boot;
 use crate::scan::pasted::UNNAMED_NODE;
 
@@ -53,6 +53,7 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
             action: story.advice,
             follows: story.follows,
             count: times(known, line),
+            again: is_apart(&moments(known, line)),
             sentence: story.says,
         };
         let fact = Fact {
@@ -90,14 +91,30 @@ fn lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a Fact<DriverLine>> {
 /// How often a message was logged: a log may hold what another one lacks, as those of earlier boots do, and what two of
 /// them hold is told apart by its time.
 fn times(known: &Known<'_>, line: &Fact<DriverLine>) -> u64 {
+    line.data.count.max(moments(known, line).len() as u64)
+}
+
+/// When in a quarter of an hour a message was logged, by all logs.
+fn moments(known: &Known<'_>, line: &Fact<DriverLine>) -> BTreeSet<i64> {
     let all = known.facts.table::<DriverLine>().iter();
     let alike = all.filter(|other| {
         other.data.node == line.data.node && other.data.says.what == line.data.says.what
     });
-    let moments: BTreeSet<i64> = alike
+    alike
         .flat_map(|other| other.data.says.moments.iter().copied())
-        .collect();
-    line.data.count.max(moments.len() as u64)
+        .collect()
+}
+
+/// Whether moments are further apart than two logs write the same message, or the driver one message again. They stand
+/// on a circle of a quarter of an hour.
+fn is_apart(moments: &BTreeSet<i64>) -> bool {
+    const APART: i64 = 60;
+    let apart = |first: &i64| {
+        moments
+            .iter()
+            .any(|one| (APART..=QUARTER - APART).contains(&(one - first)))
+    };
+    moments.first().is_some_and(apart)
 }
 
 fn event(line: &Fact<DriverLine>, count: u64) -> Option<Event> {

@@ -179,6 +179,9 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
         text = ctx.short_place(text, &line.place).text(")");
     }
     text = text.text(".");
+    if let Some(last) = last_said(analysis, at) {
+        text = text.text(format!(" Last seen at {}.", clock(at, last)));
+    }
     match failing_since(analysis).filter(later) {
         Some(time) => text.text(format!(
             " The first pod failed {} later, at {}.",
@@ -187,6 +190,16 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
         )),
         None => text,
     }
+}
+
+/// When the lines for the first cause were said for the last time, where that is later than the first time and no pod
+/// that fails shows that it goes on.
+fn last_said(analysis: &Analysis, at: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let first = analysis.incidents.first()?;
+    let last = first
+        .last
+        .filter(|last| *last - at >= TimeDelta::minutes(1))?;
+    workloads_of(first, analysis).is_empty().then_some(last)
 }
 
 /// What a line says, in few words.

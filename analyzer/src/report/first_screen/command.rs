@@ -36,9 +36,10 @@ pub(super) fn rows(first: &Incident, analysis: &Analysis) -> Vec<StatusRow> {
     let look = start.as_ref().and_then(|_| look_before(first, &host));
     let look = look.map(|text| row("Look first", text));
     let lead = lead(first);
+    let at = |line: &str| elsewhere(first).unwrap_or_else(|| host(line));
     let start = start.map(|start| match start {
-        Start::Whole(line) => row("Command", lead.join(host(&line)).code(line)),
-        Start::Command(line) => row("Start with", lead.join(host(&line)).code(line)),
+        Start::Whole(line) => row("Command", lead.join(at(&line)).code(line)),
+        Start::Command(line) => row("Start with", lead.join(at(&line)).code(line)),
         Start::ByHand(text) => row("Start with", lead.join(Rich::prose(&text))),
     });
     let risk = interrupts::of(first).map(|risk| row("Interrupts", Rich::new().say(&risk)));
@@ -79,6 +80,19 @@ fn lead(first: &Incident) -> Rich {
         (false, Some(number)) => format!("Step {number}. "),
         (false, None) => String::new(),
     })
+}
+
+/// Where the step itself says that it is done, such as "On a control-plane node, ...".
+fn elsewhere(first: &Incident) -> Option<Rich> {
+    const LONGEST_PLACE: usize = 40;
+    let plan = plan::of(first);
+    let Chosen::Step { step, .. } = chosen(&plan.steps) else {
+        return None;
+    };
+    let text = step.text.plain();
+    let (place, _) = text.split_once(", ")?;
+    let is_place = place.starts_with("On a ") && place.len() <= LONGEST_PLACE;
+    is_place.then(|| Rich::from(format!("{place}: ")))
 }
 
 /// Where a command is run that asks no cluster: typed at the desk, it would change the wrong machine.

@@ -108,8 +108,14 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         // A cause that is only possible affects nobody for sure; of lines alone their subject is all that is known.
         (first.verdict != Verdict::Possible || is_blind) && !first.subjects.is_empty()
     }) {
+        let down = text.plain();
+        let is_down = |subject: &str| {
+            let node = subject.strip_prefix("node/");
+            node.is_some_and(|node| down.contains(node))
+        };
         let subjects = first.subjects.iter();
-        let subjects = subjects.filter(|subject| !is_named_with_another(subject, first));
+        let subjects =
+            subjects.filter(|subject| !is_named_with_another(subject, first) && !is_down(subject));
         for (index, subject) in subjects.take(NAMED).enumerate() {
             text = text.text(if index == 0 { "" } else { ", " });
             // A bare name says nothing of what it names.

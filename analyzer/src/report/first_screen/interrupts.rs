@@ -104,6 +104,11 @@ fn of_steps(first: &Incident) -> Vec<Stops> {
             true => of_step(step),
             false => (String::new(), true),
         };
+        // What may not concern this machine at all is said without what follows from it.
+        let text = match step.text.plain().starts_with(words::OF_KUBERNETES) {
+            true => in_short(&text),
+            false => text,
+        };
         Stops {
             number,
             name: match name(&step.text.plain()) {
@@ -121,6 +126,13 @@ fn of_steps(first: &Incident) -> Vec<Stops> {
         true => all.map(step).collect(),
         false => Vec::new(),
     }
+}
+
+/// Each sentence without what stands behind its semicolon.
+fn in_short(text: &str) -> String {
+    let sentences = text.split_inclusive(". ");
+    let short = sentences.map(|one| words::sentence(one.split(';').next().unwrap_or(one).trim()));
+    short.collect::<Vec<_>>().join(" ")
 }
 
 /// The first words of a step in brackets, where they are few.

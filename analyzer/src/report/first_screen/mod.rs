@@ -259,6 +259,9 @@ fn rivals(incident: &Incident, analysis: &Analysis) -> String {
         .take(2)
         .map(|other| format!("`{}`", other.cause))
         .collect();
+    if let Some(now) = &incident.meanwhile {
+        return format!("It comes and goes: when this was collected, {now}.");
+    }
     match (incident.verdict, rivals.is_empty()) {
         (Verdict::Possible, _) => "Other causes fit as well.".to_owned(),
         (_, true) => "Other causes are not ruled out.".to_owned(),

@@ -53,7 +53,9 @@ fn unknown(analysis: &Analysis) -> Rich {
 /// What a cause that is sure leaves open.
 fn of_cause(first: &Incident, analysis: &Analysis) -> Vec<String> {
     let mut asked = Vec::new();
-    if first.verdict == Verdict::Likely {
+    if first.meanwhile.is_some() {
+        asked.push("Whether it comes back, and when.".to_owned());
+    } else if first.verdict == Verdict::Likely {
         asked.push(match first.would_settle.first() {
             Some(text) => format!(
                 "Whether it is this cause; to settle it: {}.",

@@ -41,6 +41,9 @@ fn refutable(file: &RuleFile, faults: &mut Vec<Fault>) {
             (None, Some(_)) => {}
             _ => faults.push(fault(&["refuted_by"], "", "give one of signal and state")),
         }
+        if let Some(signal) = &one.unless {
+            known_signal(file, &["refuted_by"], signal, faults);
+        }
     }
 }
 
