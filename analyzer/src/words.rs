@@ -212,8 +212,14 @@ fn unsettled(analysis: &Analysis) -> String {
     };
     let machines = analysis.state.nodes.as_slice();
     let machine = match (analysis.input.node.as_deref(), machines) {
-        (None, [only]) => Some(only.name.as_str()),
-        (node, _) => node,
+        (None, [only]) => Some(only.name.clone()),
+        // A folder's name says less.
+        (None, [first, others @ ..]) => Some(format!(
+            "{} and {}",
+            first.name,
+            count_more(others.len() as u64, "node")
+        )),
+        (node, _) => node.map(str::to_owned),
     };
     match (machine, is_blind(analysis)) {
         (Some(node), false) => format!("{what} on {node}"),

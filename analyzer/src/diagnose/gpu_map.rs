@@ -9,7 +9,7 @@ use crate::facts::kube::{Container, Node, Pod};
 use crate::facts::machine::DeviceHolder;
 use crate::facts::node::Process;
 use crate::facts::scheduling::{HamiCard, NodeFit, NodeResource, PodFit};
-use crate::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts, whose};
 use crate::model::Figure;
 use crate::model::state::{Card, CardClient, CardSlice, GpuHolder, GpuMap, PackedNode, Packing};
 
@@ -130,8 +130,8 @@ fn with_clients(gpu: &Fact<Gpu>, facts: &Facts) -> Card {
             instance: client.instance,
             ..CardClient::default()
         };
-        match cgroup(&gpu.data.node, client.pid, facts) {
-            Some(cgroup) => whose(known, cgroup, facts),
+        match whose::group(facts, &gpu.data.node, client.pid) {
+            Some(cgroup) => of_group(known, cgroup, facts),
             None => known,
         }
     });
@@ -142,24 +142,9 @@ fn with_clients(gpu: &Fact<Gpu>, facts: &Facts) -> Card {
     }
 }
 
-/// The control group of a process, as the process list or the list of who holds a device has it.
-fn cgroup<'a>(node: &str, pid: u64, facts: &'a Facts) -> Option<&'a str> {
-    let processes = facts.table::<Process>().iter().map(|one| &one.data);
-    let processes = processes.map(|one| (&one.node, one.pid, one.cgroup.as_str()));
-    let holders = facts.table::<DeviceHolder>().iter().map(|one| &one.data);
-    let holders = holders.map(|one| (&one.node, one.pid, one.cgroup.as_str()));
-    let mut all = processes.chain(holders);
-    all.find(|(on, id, group)| *on == node && *id == pid && !group.is_empty())
-        .map(|(_, _, group)| group)
-}
-
 /// Names the pod and the container by the ids in the control group.
-fn whose(mut client: CardClient, cgroup: &str, facts: &Facts) -> CardClient {
-    // systemd's names have underscores where the uid has hyphens.
-    let plain = cgroup.replace('_', "-");
-    let pods = facts.table::<Pod>().iter().map(|pod| &pod.data);
-    let mut pods = pods.filter(|pod| !pod.uid.is_empty());
-    if let Some(pod) = pods.find(|pod| plain.contains(&pod.uid)) {
+fn of_group(mut client: CardClient, cgroup: &str, facts: &Facts) -> CardClient {
+    if let Some(pod) = whose::pod(facts, cgroup) {
         client.pod = named(pod);
         client.owner.clone_from(&pod.owner);
         let containers = facts.table::<Container>().iter().map(|one| &one.data);

@@ -81,7 +81,10 @@ fn strip(steps: &mut [Step], act: bool) -> bool {
     let mut left = false;
     for step in steps {
         let command = step.command.as_deref().filter(|text| asks_a_cluster(text));
-        if let Some(command) = command {
+        if let Some(rest) = command.and_then(rest) {
+            step.command = Some(rest);
+            left = true;
+        } else if let Some(command) = command {
             let text = words::sentence(&words::small(&step.text));
             // What it stops is as true without its command.
             let risk = match risk::interrupts(command).filter(|_| act) {
@@ -98,6 +101,20 @@ fn strip(steps: &mut [Step], act: bool) -> bool {
         }
     }
     left
+}
+
+/// What a row of commands does on the node itself; none where that is nothing, or where one needs another.
+fn rest(command: &str) -> Option<String> {
+    const TIED: [&str; 5] = ["for ", "if ", "while ", "$", "|"];
+    if TIED.iter().any(|sign| command.contains(sign)) {
+        return None;
+    }
+    let parts = command.split(['\n', ';']).flat_map(|part| part.split("&&"));
+    let own = parts
+        .map(str::trim)
+        .filter(|part| !part.is_empty() && !asks_a_cluster(part));
+    let own: Vec<&str> = own.collect();
+    (!own.is_empty()).then(|| own.join(" && "))
 }
 
 fn asks_a_cluster(command: &str) -> bool {
@@ -122,9 +139,17 @@ mod tests {
             command: Some(command.to_owned()),
             expect: Some("Done.".to_owned()),
         };
-        let mut steps = [step("kubectl get pods"), step("nvidia-smi -L")];
+        let mut steps = [
+            step("kubectl get pods"),
+            step("nvidia-smi -L"),
+            step("kubectl drain n1 --ignore-daemonsets && systemctl reboot"),
+            step("kubectl get pods -o name | xargs echo; ls"),
+        ];
         assert!(strip(&mut steps, true));
-        assert_eq!(steps[0].command, None);
-        assert_eq!(steps[1].command.as_deref(), Some("nvidia-smi -L"));
+        let left: Vec<_> = steps.iter().map(|step| step.command.as_deref()).collect();
+        assert_eq!(
+            left,
+            [None, Some("nvidia-smi -L"), Some("systemctl reboot"), None]
+        );
     }
 }

@@ -173,6 +173,22 @@ fact! {
 }
 
 fact! {
+    /// The process that holds most of a GPU's memory.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "gpu-tenant" = pub struct GpuTenant {
+        /// Node.
+        pub node: String,
+        /// PCI address.
+        pub bus_id: String,
+        /// Process id, as the host counts.
+        pub pid: u64,
+        /// Which program it is, what it holds, and whose it is, in words.
+        pub sentence: String,
+    }
+    subject = |_fact| String::new();
+}
+
+fact! {
     /// What the Xid messages of a GPU tell together.
     #[derive(Debug, Clone, Default, Serialize)]
     "xid-story" = pub struct XidStory {

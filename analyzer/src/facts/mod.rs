@@ -25,6 +25,7 @@ pub mod said;
 pub mod scheduling;
 pub mod services;
 pub mod text;
+pub(crate) mod whose;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -397,6 +398,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<ipvs::VirtualServiceFact>(),
     kind::<network::NetCounter>(),
     kind::<network::PathMtu>(),
+    kind::<gpu::GpuTenant>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
     kind::<gpu::DriverMismatch>(),

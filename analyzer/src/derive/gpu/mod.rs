@@ -6,6 +6,7 @@ mod inventory;
 mod libraries;
 mod stack;
 mod stories;
+mod tenants;
 
 use casefile_bundle::Entry;
 
@@ -29,6 +30,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let mut facts = Vec::new();
     for node in &nodes {
         let listed = from_short_forms(known, node);
+        facts.extend(tenants::facts(known, node, &listed));
         facts.extend(stories::facts(known, node, &listed));
         facts.extend(stack::facts(known, node, &listed));
         facts.extend(libraries::facts(known, node));
