@@ -72,9 +72,23 @@ const JUDGED: &[Judged] = &[
     Judged {
         capture: "nbr-rtx3060ti-xid79-rebooted",
         cause: "gpu-fallen-off-bus",
-        most: Verdict::Possible,
+        most: Verdict::Likely,
         worked_out: Some("the story of its Xids"),
-        capture_says: "withdrawn: the machine was started again since, and the GPU answers",
+        capture_says: "so: it fell off the bus in four boots; the GPU answers since the last start, so no more than likely",
+    },
+    Judged {
+        capture: "dump-cka-nocni",
+        cause: "network-plugin-not-deployed",
+        most: Verdict::Confirmed,
+        worked_out: Some("the mounts of all workloads and pods"),
+        capture_says: "so: the kubelets wait for a network plugin, and kube-proxy is the only DaemonSet",
+    },
+    Judged {
+        capture: "kubelet-alpine-rbac",
+        cause: "kubelet-api-forbidden",
+        most: Verdict::Confirmed,
+        worked_out: None,
+        capture_says: "so: every request of the kubelet's user is refused from start to end",
     },
     Judged {
         capture: "nbr-turing1-xid62",
