@@ -6,8 +6,6 @@ use std::collections::BTreeMap;
 use super::state::{card, holds, nodes};
 use crate::facts::gpu::Gpu;
 use crate::facts::kube::{Container, Node, Pod};
-use crate::facts::machine::DeviceHolder;
-use crate::facts::node::Process;
 use crate::facts::scheduling::{HamiCard, NodeFit, NodeResource, PodFit};
 use crate::facts::{Fact, Facts, whose};
 use crate::model::Figure;
@@ -228,6 +226,7 @@ fn memory(subject: &str, facts: &Facts) -> Option<Packing> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::machine::DeviceHolder;
     use crate::gpu::smi::{Card as Listed, Client};
     use crate::model::Place;
 

@@ -28,6 +28,9 @@ pub(super) fn leave_out(analysis: &mut Analysis, scanned: &Scanned) {
     set_aside(analysis);
     for incident in &mut analysis.incidents {
         let steps = &mut incident.remedy.steps;
+        for asked in &mut incident.would_settle {
+            *asked = without_command(asked);
+        }
         let mut left = strip(steps, true);
         left |= strip(&mut incident.remedy.verify, false);
         if let Some(last) = steps.last_mut().filter(|_| left) {
@@ -103,6 +106,17 @@ fn strip(steps: &mut [Step], act: bool) -> bool {
     left
 }
 
+/// A question without its command in brackets, where only a cluster answers that.
+fn without_command(asked: &str) -> String {
+    let part = asked
+        .split_once(" (")
+        .and_then(|(ask, rest)| Some((ask, rest.split_once("). ")?)));
+    match part {
+        Some((ask, (command, answers))) if asks_a_cluster(command) => format!("{ask} {answers}"),
+        _ => asked.to_owned(),
+    }
+}
+
 /// What a row of commands does on the node itself; none where that is nothing, or where one needs another.
 fn rest(command: &str) -> Option<String> {
     const TIED: [&str; 5] = ["for ", "if ", "while ", "$", "|"];
@@ -139,6 +153,12 @@ mod tests {
             command: Some(command.to_owned()),
             expect: Some("Done.".to_owned()),
         };
+        assert_eq!(
+            without_command("What does it log? (kubectl logs <pod>). If it is so, it is"),
+            "What does it log? If it is so, it is"
+        );
+        let own = "What does it log? (journalctl -u x). If it is so, it is";
+        assert_eq!(without_command(own), own);
         let mut steps = [
             step("kubectl get pods"),
             step("nvidia-smi -L"),

@@ -336,7 +336,7 @@ fn head<'a>(analysis: &'a Analysis, ctx: &SectionCtx, left_out: usize) -> Page<'
             tone: Tone::Warning,
             title: "Not everything is shown".to_owned(),
             text: Rich::from(format!(
-                "{} {} listed in the Differential only.",
+                "Besides these, {} {} listed in the Differential only.",
                 words::count_more(left_out as u64, "possible cause"),
                 words::are(left_out as u64)
             )),

@@ -1,5 +1,7 @@
 //! What to do about a cause as steps: the typed changes that were tried, else what the rule says in words.
 
+use std::collections::BTreeSet;
+
 use super::blocks::{Look, Rich, StepItem};
 use super::words;
 use crate::change::{looks, risk};
@@ -140,16 +142,32 @@ pub(crate) fn is_other_way(step: &StepItem) -> bool {
         .any(|word| text.starts_with(word))
 }
 
+/// The number of the step that a step is done instead of, both from 1.
+pub(crate) fn instead_of(steps: &[StepItem], number: usize) -> Option<usize> {
+    let step = steps.get(number.checked_sub(1)?)?;
+    let before = (1..number).zip(steps);
+    let base = before.filter(|(_, step)| !is_other_way(step)).last();
+    base.map(|(number, _)| number)
+        .filter(|_| is_other_way(step))
+}
+
 /// How many steps there are, and which of them are done instead of others.
 pub(crate) fn counted(steps: &[StepItem]) -> String {
     let all = words::count(steps.len() as u64, "step");
-    let numbered = (1..).zip(steps);
-    let others = numbered.filter(|(_, step)| is_other_way(step));
-    let others: Vec<String> = others.map(|(number, _)| number.to_string()).collect();
-    match others.as_slice() {
-        [] => all,
-        [one] => format!("{all}, {one} being another way"),
-        more => format!("{all}, {} being other ways", words::join(more)),
+    let others: Vec<usize> = (1..=steps.len())
+        .filter(|number| is_other_way(&steps[number - 1]))
+        .collect();
+    let bases: BTreeSet<Option<usize>> = others
+        .iter()
+        .map(|number| instead_of(steps, *number))
+        .collect();
+    let named: Vec<String> = others.iter().map(usize::to_string).collect();
+    match (named.is_empty(), bases.iter().next()) {
+        (true, _) => all,
+        (_, Some(Some(base))) if bases.len() == 1 => {
+            format!("{all}, {} instead of {base}", words::join(&named))
+        }
+        _ => format!("{all}, {} being other ways", words::join(&named)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::ages;
 use super::impact::workloads_of;
 use super::stamp::{self, Dates};
 use crate::model::{Analysis, Beside, Evidence, Incident, Role, Verdict};
@@ -50,7 +51,7 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
     let stamp = stamp.or_else(|| beside(first.beside.as_ref(), analysis));
     Some(match stamp {
         // It is no older than its pod.
-        Some(stamp) if stamp.starts_with(stamp::AT_MOST) => Rich::from(format!("{stamp}.")),
+        Some(stamp) if stamp.starts_with(ages::AT_MOST) => Rich::from(format!("{stamp}.")),
         // The lines kept of it are some of many; what they tell of may be older.
         Some(stamp) => Rich::from(format!(
             "{stamp}. That is the time of one line that shows it; it may have begun earlier."

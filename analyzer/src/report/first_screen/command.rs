@@ -54,8 +54,10 @@ fn look_before(first: &Incident, host: &dyn Fn(&str) -> Rich) -> Option<Rich> {
     };
     let before = plan.steps.get(..number - 1)?;
     let step = before.first().filter(|step| plan::only_looks(step))?;
-    let text = match before.len() {
-        1 => Rich::from("Step 1. "),
+    // A step that only a cluster can have may stand between.
+    let looks = before.iter().take_while(|step| plan::only_looks(step));
+    let text = match looks.count() {
+        1 => Rich::from("Step 1, which changes nothing. "),
         2 => Rich::from("Steps 1 and 2, which change nothing. "),
         all => Rich::from(format!("Steps 1 to {all}, which change nothing. ")),
     };
@@ -97,11 +99,16 @@ fn elsewhere(first: &Incident) -> Option<Rich> {
 
 /// Where a command is run that asks no cluster: typed at the desk, it would change the wrong machine.
 fn host(first: &Incident, analysis: &Analysis, line: &str) -> Rich {
+    // They are handed over with the report and have to be brought there.
+    let has_files = line.contains("\"./");
     if ["kubectl ", "oc ", "helm "]
         .iter()
         .any(|name| line.starts_with(name))
     {
-        return Rich::new();
+        return match has_files {
+            true => Rich::from("In the folder that casefile-analyzer fix writes: "),
+            false => Rich::new(),
+        };
     }
     let typed = plan::tried(first).filter(|_| !plan::is_in_words(first));
     let of_step = typed.and_then(|fix| fix.actions.first()?.node.as_deref());
@@ -119,9 +126,8 @@ fn host(first: &Incident, analysis: &Analysis, line: &str) -> Rich {
         (Some(node), _) | (None, &[node]) => Rich::from("On ").code(node),
         (None, _) => Rich::from("On the node"),
     };
-    // They are handed over with the report and have to be brought there.
-    text.text(match line.contains("\"./") {
-        true => ", with the files of this fix: ",
+    text.text(match has_files {
+        true => ", in the folder that casefile-analyzer fix writes: ",
         false => ": ",
     })
 }

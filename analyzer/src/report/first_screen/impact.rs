@@ -87,7 +87,9 @@ pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
 /// The row `Affected` of the first screen.
 pub(super) fn affected(analysis: &Analysis) -> Rich {
     let first = analysis.incidents.first();
-    let is_blind = words::is_blind(analysis) && analysis.unexplained.is_empty();
+    // Where the title says that no failure was found, a sign of one hits nobody.
+    let is_blind =
+        words::is_blind(analysis) && analysis.unexplained.is_empty() && !words::is_calm(analysis);
     let shown = &hit(analysis);
     // A node that is down says why its pods are, and is read even where their names are cut.
     let mut text = not_ready(analysis);

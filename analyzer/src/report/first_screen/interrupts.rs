@@ -112,9 +112,10 @@ fn of_steps(first: &Incident) -> Vec<Stops> {
         Stops {
             number,
             name: match name(&step.text.plain()) {
-                short if short.is_empty() && plan::is_other_way(step) => {
-                    " (another way)".to_owned()
-                }
+                short if short.is_empty() => match plan::instead_of(&plan.steps, number) {
+                    Some(base) => format!(" (instead of step {base})"),
+                    None => short,
+                },
                 short => short,
             },
             text,
@@ -141,6 +142,7 @@ fn name(text: &str) -> String {
     let text = text.split(risk::MARK).next().unwrap_or_default();
     let first = words::first_clause(&text.replace('`', ""), SHORT);
     let first = first.trim_end_matches('.');
+    let first = first.split(" (").next().unwrap_or(first);
     match first.ends_with('…') || first.contains('(') {
         true => String::new(),
         false => format!(" ({})", words::small(first)),

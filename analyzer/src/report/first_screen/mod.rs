@@ -2,6 +2,7 @@
 //!
 //! It stands above all sections, and `--format ticket` is this screen alone.
 
+mod ages;
 mod began;
 mod command;
 mod impact;
@@ -65,7 +66,8 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
             rows.push(row("Affected", affected));
         }
         // Of lines alone it is all that is known of the time.
-        if analysis.unexplained.is_empty() && words::is_blind(analysis) {
+        if analysis.unexplained.is_empty() && words::is_blind(analysis) && !words::is_calm(analysis)
+        {
             let since = began::since_shown(first, analysis);
             rows.extend(since.map(|text| row("Since", text)));
         }

@@ -206,14 +206,16 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
     let text = first.would_settle.first().map(|text| words::clause(text));
     match (text, calm) {
         (Some(text), true) => Some(format!(
-            "If nobody has reported a fault, nothing. If somebody has, settle the {which}: {text}."
+            "If nobody has reported a fault, nothing. If somebody has, settle the {which}: {text}. Asking changes nothing."
         )),
         (None, true) => Some(UNLESS.to_owned()),
         // What a program itself says last is nearer to the truth than any guess.
         (Some(text), false) if has_spoken(analysis) => Some(format!(
-            "Read its last words and the lines around them. If they do not say it, settle the {which}: {text}."
+            "Read its last words and the lines around them. If they do not say it, settle the {which}: {text}. Asking changes nothing."
         )),
-        (Some(text), false) => Some(format!("Settle the {which}: {text}.")),
+        (Some(text), false) => Some(format!(
+            "Settle the {which}: {text}. Asking changes nothing."
+        )),
         (None, false) => None,
     }
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Datelike, Month, NaiveDateTime, TimeDelta, Utc};
 use regex::Regex;
 
+use super::ages;
 use crate::dress;
 use crate::model::{Analysis, Beside, Clocks, Dated, Near, Own, Place};
 use crate::report::words;
@@ -13,8 +14,6 @@ use crate::report::words;
 const AT_BOOT: i64 = 60;
 /// What a time is by that the kernel read: nothing in its log says in which zone.
 pub(super) const HARDWARE: &str = "the machine's hardware clock (UTC or local time)";
-/// How a time begins before which nothing can have begun.
-pub(super) const AT_MOST: &str = "At most";
 
 /// A line as it stands, and where, if that is known.
 pub(super) type Line<'a> = (&'a str, Option<&'a Place>);
@@ -49,7 +48,7 @@ pub(super) fn of_lines<'a>(
             || written(line).is_some()
     });
     let Some((first, place)) = dated else {
-        return lines.iter().find_map(|(line, _)| by_age(line));
+        return ages::of(lines.iter().map(|(line, _)| *line));
     };
     if let Some(at) = written(first) {
         return Some(at);
@@ -141,58 +140,6 @@ pub(super) fn of_beside(beside: &Beside, dates: Dates<'_>) -> Option<String> {
             beside.place
         ),
     })
-}
-
-/// What the ages of a row say.
-fn by_age(line: &str) -> Option<String> {
-    const UNDATED: &str = "before the listing was made, which has no date";
-    if let Some(age) = aged(line) {
-        return Some(format!("{age} {UNDATED}"));
-    }
-    let age = POD.as_ref()?.captures(line)?;
-    Some(format!(
-        "{AT_MOST} {} {UNDATED}: the pod is that old",
-        age.name("age")?.as_str()
-    ))
-}
-
-/// The age of a pod in its row of `kubectl get pods`.
-static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\s\d+/\d+\s+[A-Z][\w:/.-]+\s+\d+(?: \([^()]{1,24} ago\))?\s+(?P<age>(?:\d+[smhdy]){1,2})(?:\s|$)")
-        .ok()
-});
-
-/// How old an event is in a row that kubectl printed: `Warning  Failed  71s (x27 over 28m)  kubelet  ...` of `describe`,
-/// `28m  Warning  Failed  pod/web-0  ...` of `get events`. Of one that came again the first time counts.
-fn aged(line: &str) -> Option<&str> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let kind = words
-        .iter()
-        .position(|word| ["Warning", "Normal"].contains(word))?;
-    let described = words.get(kind + 2).filter(|word| is_age(word));
-    let Some(last) = described else {
-        let seen = words.get(kind.checked_sub(1)?)?;
-        return is_age(seen).then_some(seen);
-    };
-    match words.get(kind + 3..kind + 6) {
-        Some([times, "over", since]) if times.starts_with("(x") => {
-            let since = since.trim_end_matches(')');
-            is_age(since).then_some(since)
-        }
-        _ => Some(last),
-    }
-}
-
-/// `71s`, `2m39s`, `28h`, `12d`.
-fn is_age(word: &str) -> bool {
-    let parts = word.split_inclusive(|letter: char| letter.is_ascii_alphabetic());
-    let is_part = |part: &str| {
-        let digits = part.trim_end_matches(['s', 'm', 'h', 'd', 'y']);
-        digits.len() + 1 == part.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    word.starts_with(|first: char| first.is_ascii_digit())
-        && parts.clone().count() <= 2
-        && parts.clone().all(is_part)
 }
 
 fn by_log(at: &str, own: Own, place: Option<&Place>, dates: Dates<'_>) -> String {

@@ -261,7 +261,11 @@ fn hundreds_of_causes_give_a_report_that_can_be_opened_and_says_what_it_left_out
         .collect();
     let html = render_html(&analysis).unwrap();
     assert!(html.len() < 600_000, "{} bytes", html.len());
-    assert!(html.contains("488 more possible causes are listed in the Differential only"));
+    assert!(
+        html.contains(
+            "Besides these, 488 more possible causes are listed in the Differential only"
+        )
+    );
     let json: serde_json::Value = serde_json::from_str(&render_json(&analysis).unwrap()).unwrap();
     assert_eq!(json["incidents"].as_array().unwrap().len(), 500);
 }

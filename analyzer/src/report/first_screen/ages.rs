@@ -1,0 +1,119 @@
+//! What the ages in rows of listings say, which bear no date.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// How a time begins before which nothing can have begun.
+pub(super) const AT_MOST: &str = "At most";
+
+/// What the ages of rows say: of events the oldest counts, else the first row of a pod.
+pub(super) fn of<'a>(mut lines: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let oldest = lines
+        .clone()
+        .filter_map(aged)
+        .max_by_key(|age| seconds_of(age));
+    match oldest {
+        Some(age) => Some(format!("{age} {UNDATED}")),
+        None => lines.find_map(of_pod),
+    }
+}
+
+/// Said of an age.
+const UNDATED: &str = "before the listing was made, which has no date";
+
+/// How long an age such as `4m12s` is.
+fn seconds_of(age: &str) -> u64 {
+    let parts = age.split_inclusive(|letter: char| letter.is_ascii_alphabetic());
+    let seconds = parts.filter_map(|part| {
+        let (number, unit) = part.split_at_checked(part.len().checked_sub(1)?)?;
+        let one = match unit {
+            "s" => 1,
+            "m" => 60,
+            "h" => 3600,
+            "d" => 86400,
+            _ => 365 * 86400,
+        };
+        number.parse::<u64>().ok()?.checked_mul(one)
+    });
+    seconds.fold(0, u64::saturating_add)
+}
+
+/// What the age of a pod says.
+fn of_pod(line: &str) -> Option<String> {
+    let age = POD.as_ref()?.captures(line)?;
+    Some(format!(
+        "{AT_MOST} {} {UNDATED}: the pod is that old",
+        age.name("age")?.as_str()
+    ))
+}
+
+/// The age of a pod in its row of `kubectl get pods`.
+static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\s\d+/\d+\s+[A-Z][\w:/.-]+\s+\d+(?: \([^()]{1,24} ago\))?\s+(?P<age>(?:\d+[smhdy]){1,2})(?:\s|$)")
+        .ok()
+});
+
+/// How old an event is in a row that kubectl printed: `Warning  Failed  71s (x27 over 28m)  kubelet  ...` of `describe`,
+/// `28m  Warning  Failed  pod/web-0  ...` of `get events`, `2m  3h  41  web-0.15c1  Pod ...  Warning ...` of older ones.
+/// Of one that came again the first time counts.
+fn aged(line: &str) -> Option<&str> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if let [last, first, count, ..] = words.as_slice()
+        && is_age(last)
+        && is_age(first)
+        && count.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        return Some(first);
+    }
+    let kind = words
+        .iter()
+        .position(|word| ["Warning", "Normal"].contains(word))?;
+    let described = words.get(kind + 2).filter(|word| is_age(word));
+    let Some(last) = described else {
+        let seen = words.get(kind.checked_sub(1)?)?;
+        return is_age(seen).then_some(seen);
+    };
+    match words.get(kind + 3..kind + 6) {
+        Some([times, "over", since]) if times.starts_with("(x") => {
+            let since = since.trim_end_matches(')');
+            is_age(since).then_some(since)
+        }
+        _ => Some(last),
+    }
+}
+
+/// `71s`, `2m39s`, `28h`, `12d`.
+fn is_age(word: &str) -> bool {
+    let parts = word.split_inclusive(|letter: char| letter.is_ascii_alphabetic());
+    let is_part = |part: &str| {
+        let digits = part.trim_end_matches(['s', 'm', 'h', 'd', 'y']);
+        digits.len() + 1 == part.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    word.starts_with(|first: char| first.is_ascii_digit())
+        && parts.clone().count() <= 2
+        && parts.clone().all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_event_counts_and_of_one_that_came_again_its_first_time() {
+        let rows = [
+            "17m  22m  265  web-0.1550f469  Pod  Warning  FailedCreatePodSandBox  kubelet, n1  Failed",
+            "2m   3h   41   web-1.1550f470  Pod  Warning  FailedCreatePodSandBox  kubelet, n1  Failed",
+            "28m  Warning  Failed  pod/web-0  Error: x",
+        ];
+        let told = of(rows.into_iter()).unwrap();
+        assert!(told.starts_with("3h before the listing"), "{told}");
+        let described = "  Warning  BackOff  71s (x27 over 28m)  kubelet  Back-off";
+        let told = of(std::iter::once(described)).unwrap();
+        assert!(told.starts_with("28m before"), "{told}");
+        let pod = "a  web-0  0/1  ImagePullBackOff  0  9h";
+        let told = of(std::iter::once(pod)).unwrap();
+        assert!(told.starts_with("At most 9h before"), "{told}");
+        assert_eq!(of(std::iter::once("3 of 4 pods run")), None);
+    }
+}
