@@ -145,8 +145,9 @@ pub(crate) fn is_other_way(step: &StepItem) -> bool {
 /// The number of the step that a step is done instead of, both from 1.
 pub(crate) fn instead_of(steps: &[StepItem], number: usize) -> Option<usize> {
     let step = steps.get(number.checked_sub(1)?)?;
-    let before = (1..number).zip(steps);
-    let base = before.filter(|(_, step)| !is_other_way(step)).last();
+    let before = (1..number).zip(&steps[..number - 1]);
+    let mut back = before.rev();
+    let base = back.find(|(_, step)| !is_other_way(step));
     base.map(|(number, _)| number)
         .filter(|_| is_other_way(step))
 }

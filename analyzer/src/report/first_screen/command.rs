@@ -35,7 +35,7 @@ pub(super) fn rows(first: &Incident, analysis: &Analysis) -> Vec<StatusRow> {
     });
     let look = start.as_ref().and_then(|_| look_before(first, &host));
     let look = look.map(|text| row("Look first", text));
-    let lead = lead(first);
+    let lead = lead(first, look.is_some());
     let at = |line: &str| elsewhere(first).unwrap_or_else(|| host(line));
     let start = start.map(|start| match start {
         Start::Whole(line) => row("Command", lead.join(at(&line)).code(line)),
@@ -68,7 +68,7 @@ fn look_before(first: &Incident, host: &dyn Fn(&str) -> Rich) -> Option<Rich> {
 }
 
 /// Which step it is, so that what it interrupts is found in the row below; and that a question comes before it.
-fn lead(first: &Incident) -> Rich {
+fn lead(first: &Incident, looks: bool) -> Rich {
     let asked = first.verdict == Verdict::Likely && !first.would_settle.is_empty();
     let plan = plan::of(first);
     let number = match chosen(&plan.steps) {
@@ -76,7 +76,14 @@ fn lead(first: &Incident) -> Rich {
         Chosen::Look if plan.steps.len() > 1 => Some(1),
         _ => None,
     };
+    // Steps that only look and that no row shows are said to be there.
+    let before = number.and_then(|number| plan.steps.get(..number - 1));
+    let only_look =
+        before.is_some_and(|before| !before.is_empty() && before.iter().all(plan::only_looks));
     Rich::from(match (asked, number) {
+        (false, Some(number)) if only_look && !looks => {
+            format!("Step {number}; those before it only look. ")
+        }
         (true, Some(number)) => format!("Once it is settled, step {number}. "),
         (true, None) => "Once it is settled. ".to_owned(),
         (false, Some(number)) => format!("Step {number}. "),
@@ -284,6 +291,6 @@ pub(super) fn acts(step: &StepItem) -> bool {
 }
 
 /// How a fix begins whose commands are too long for a screen, where a script makes them.
-const BY_SCRIPT: &str = "Run apply.sh, which `casefile-analyzer fix` writes: it asks before each step. Its commands are too long for this screen.";
+const BY_SCRIPT: &str = "Run apply.sh in the folder that `casefile-analyzer fix` writes: it says where each step runs, and asks before it. Its commands are too long for this screen.";
 /// Where commands stand that are too long for a screen.
 const IN_STEPS: &str = "The first step of the report; its commands are too long for this screen.";

@@ -68,6 +68,9 @@ pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
                 None => all.push(one),
             }
         }
+        // The one that the title names is read first.
+        let named = analysis.unexplained.first().map(|one| &one.subject);
+        all.sort_by_key(|one| Some(&one.subject) != named);
         return all;
     }
     let own = first.map_or_else(Vec::new, |first| workloads_of(first, analysis));
