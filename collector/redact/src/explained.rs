@@ -9,14 +9,13 @@ mod things;
 pub(super) use asked::{ask, asked};
 pub(super) use ids::{Said, hex, in_request, keyed};
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
 use super::encoded;
-use lower::Lower;
+use lower::Words;
 
 /// Of a line, this much in front of a word is looked at.
 const REACH: usize = 64;
@@ -93,14 +92,14 @@ const BEGINNINGS: &[&[u8]] = &[
 const CERTIFICATE: usize = 200;
 
 /// The last word of a name whose value is an id, a sum or public.
-static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "anchor arn boot build bundle ca cert certificate checksum cid commit container cursor data_ca device \
+static NAMES: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "anchor arn boot build bundle ca cert certificate checksum cid commit container cursor data_ca device \
      digest digests directory etag file fingerprint generation guid hash host hostname id identity ids image \
      invocation issuer jti kid label layer machine md5 mirror modalias selector module name names nguid nonce path pod pub \
      pubkey ref repo rev revision sandbox serial serialnumber sha sha1 sha256 sha512 sn specific span srcversion \
-     subject sum tag task thumbprint trace traceparent tree uid unit url uuid vendor version volume wwid wwn"
-        .split_ascii_whitespace()
-        .collect()
+     subject sum tag task thumbprint trace traceparent tree uid unit url uuid vendor version volume wwid wwn",
+    )
 });
 
 /// Whether its place or its beginning explains a word that was drawn.
@@ -111,22 +110,20 @@ pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
     let start = word.start - bytes[..word.start].iter().rev().take_while(digit).count();
     let length = word.end - start + bytes[word.end..].iter().take_while(digit).count();
     let run = &bytes[start..start + length];
-    let public = BEGINNINGS.iter().any(|begin| run.starts_with(begin));
-    public
+    let public = || BEGINNINGS.iter().any(|begin| run.starts_with(begin));
+    (run.starts_with(b"AAAA") && public())
         || holds_public_der(run)
-        || [start, word.start]
-            .iter()
-            .any(|at| behind_mark(&bytes[..*at]))
+        || behind_mark(&bytes[..start])
+        || (start < word.start && behind_mark(&bytes[..word.start]))
         || run.starts_with(b"_Z")
         || run.starts_with(b"_R")
         || text.starts_with(b"v0000")
         || is_interface(text)
         || names_object(&bytes[..word.start], text)
-        || matches!(said_before(&bytes[..start]).as_str(), "peer" | "pubkey")
+        || behind_peer(&bytes[..start])
         || name_before(&bytes[..start]).is_some_and(|name| {
             let last = last_word(name.text);
-            (NAMES.contains(last.as_str()) && !last.as_str().ends_with("id"))
-                || holds_certificate(name.text)
+            (!ends_in(last, b"id") && NAMES.has(last)) || holds_certificate(name.text)
         })
         || sealed(&bytes[..word.start])
         || in_domain(bytes, word)
@@ -241,18 +238,31 @@ fn names_object(before: &[u8], text: &[u8]) -> bool {
 
 /// Whether one of [`BEFORE`] ends these bytes, and begins a word of them.
 fn behind_mark(before: &[u8]) -> bool {
-    let tail = Lower::of(&before[before.len().saturating_sub(MARK_REACH)..]);
-    let tail = tail.as_str().as_bytes();
-    let last = tail.last();
-    BEFORE.iter().map(|mark| mark.as_bytes()).any(|mark| {
-        mark.last() == last
-            && tail.ends_with(mark)
-            && begins(&tail[..tail.len() - mark.len()], mark[0])
+    before.last().is_some_and(|last| {
+        MARKS[usize::from(last.to_ascii_lowercase())]
+            .iter()
+            .any(|mark| {
+                ends_in(before, mark) && begins(&before[..before.len() - mark.len()], mark[0])
+            })
     })
 }
 
-/// No mark is longer, with an escape in front of it.
-const MARK_REACH: usize = 20;
+/// The marks by their last byte: most places stand behind another one.
+static MARKS: LazyLock<[Vec<&[u8]>; 256]> = LazyLock::new(|| {
+    let mut all = [const { Vec::new() }; 256];
+    for mark in BEFORE.iter().map(|mark| mark.as_bytes()) {
+        if let Some(last) = mark.last() {
+            all[usize::from(*last)].push(mark);
+        }
+    }
+    all
+});
+
+/// Whether a text ends in some letters, in any case.
+fn ends_in(text: &[u8], end: &[u8]) -> bool {
+    let from = text.len().checked_sub(end.len());
+    from.is_some_and(|from| text[from..].eq_ignore_ascii_case(end))
+}
 
 /// Whether a word begins with this letter behind what stands in front of it, an escape (`%3D`) for one.
 fn begins(front: &[u8], first: u8) -> bool {
@@ -333,18 +343,21 @@ pub(super) fn has_name(before: &[u8]) -> bool {
 /// Whether a value at the end of these bytes has the name of an id, a sum or something public.
 pub(super) fn named(before: &[u8]) -> bool {
     ask();
-    name_before(before).is_some_and(|name| NAMES.contains(last_word(name.text).as_str()))
+    name_before(before).is_some_and(|name| NAMES.has(last_word(name.text)))
 }
 
-/// Whether something holds of one of the words of a name, in lower case.
-fn any_word(name: &[u8], holds: impl Fn(&str) -> bool) -> bool {
+/// Whether something holds of one of the words of a name.
+fn any_word(name: &[u8], holds: impl Fn(&[u8]) -> bool) -> bool {
     name.split(|byte| !byte.is_ascii_alphanumeric())
         .filter(|part| !part.is_empty())
-        .any(|part| holds(Lower::of(part).as_str()) || holds(last_word(part).as_str()))
+        .any(|part| {
+            let last = last_word(part);
+            holds(part) || (last.len() < part.len() && holds(last))
+        })
 }
 
-/// The last word in front of a place in a sentence.
-fn said_before(before: &[u8]) -> Lower {
+/// Whether the last word in front of a place in a sentence says that a public key follows.
+fn behind_peer(before: &[u8]) -> bool {
     let before = &before[before.len().saturating_sub(REACH)..];
     let marks = b" \t\"'\\([{:=#";
     let end = before.len()
@@ -353,11 +366,12 @@ fn said_before(before: &[u8]) -> Lower {
             .rev()
             .take_while(|byte| marks.contains(byte))
             .count();
-    last_word(&before[..end])
+    let last = last_word(&before[..end]);
+    last.eq_ignore_ascii_case(b"peer") || last.eq_ignore_ascii_case(b"pubkey")
 }
 
 /// `containerID` gives `id`, `image_digest` gives `digest`.
-fn last_word(name: &[u8]) -> Lower {
+fn last_word(name: &[u8]) -> &[u8] {
     let name = &name[name.len()
         - name
             .iter()
@@ -367,5 +381,5 @@ fn last_word(name: &[u8]) -> Lower {
     let hump = (1..name.len())
         .rev()
         .find(|at| name[*at].is_ascii_uppercase() && name[*at - 1].is_ascii_lowercase());
-    Lower::of(&name[hump.unwrap_or(0)..])
+    &name[hump.unwrap_or(0)..]
 }

@@ -1,48 +1,67 @@
 //! What explains hexadecimal digits: the name or algorithm in front of them, the path that they are part of, the
 //! sentence around them.
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::asked::ask;
-use super::things::sentence_names_it;
-use super::{NAMES, REACH, any_word, behind_mark, in_public_block, last_word, name_before};
+use super::lower::Words;
+use super::things::{SENTENCE, sentence_names_it};
+use super::{
+    NAMES, REACH, any_word, behind_mark, ends_in, in_public_block, last_word, name_before,
+};
 
 /// `key 01 <digits>`, `enc 'cbc(aes)' <digits>`: a command takes a key of its own.
 fn follows_key(line: &[u8]) -> bool {
     let line = &line[line.len().saturating_sub(REACH)..];
-    let all = String::from_utf8_lossy(line).to_ascii_lowercase();
-    let last: Vec<&str> = all.split_whitespace().rev().take(3).collect();
-    let key = |word: &&str| {
-        matches!(*word, "key" | "psk" | "enc" | "auth" | "aead" | "secret")
-            || word.ends_with("_key")
+    let text = String::from_utf8_lossy(line);
+    let last = || text.split_whitespace().rev().take(3).map(str::as_bytes);
+    let key = |word: &[u8]| KEYS.has(word) || ends_in(word, b"_key");
+    let public = |word: &[u8]| {
+        let begin = word.get(..6);
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(b"public"))
     };
-    last.iter().any(key) && !last.iter().any(|word| word.starts_with("public"))
+    last().any(key) && !last().any(public)
 }
+
+/// What commands say in front of a key.
+static KEYS: LazyLock<Words> = LazyLock::new(|| Words::of("key psk enc auth aead secret"));
 
 /// Whether the words in front of a place say that a key follows.
 pub(crate) fn keyed(before: &[u8]) -> bool {
     ask();
-    follows_key(&before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..])
+    follows_key(end_of_line(before))
+}
+
+/// What stands in front of a place on its line, as far as anything looks at it: a line may be as long as its file.
+fn end_of_line(before: &[u8]) -> &[u8] {
+    let near = &before[before.len().saturating_sub(SENTENCE)..];
+    &near[memchr::memrchr(b'\n', near).map_or(0, |at| at + 1)..]
+}
+
+/// Whether nothing but blanks stands in front of a place on its line.
+fn begins_line(before: &[u8]) -> bool {
+    let blank = |byte: &&u8| byte.is_ascii_whitespace() && **byte != b'\n';
+    let rest = before.iter().rev().find(|byte| !blank(byte));
+    rest.is_none_or(|byte| *byte == b'\n')
 }
 
 /// What stands in front of the hexadecimal digits of an object's name.
-static OBJECTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "apiserver blob boot buildkit cache cni csi lease commit config conmon container containerd crio crypt digest dm docker \
+static OBJECTS: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "apiserver blob boot buildkit cache cni csi lease commit config conmon container containerd crio crypt digest dm docker \
      eui hash id image k8s layer libpod luks luks1 luks2 lvm machine manifest netns nvme overlay pod pods podman rbd runc \
-     pvc sha256 snapshot temp tmp trace uid uuid volume wwn"
-        .split_ascii_whitespace()
-        .collect()
+     pvc sha256 snapshot temp tmp trace uid uuid volume wwn",
+    )
 });
 
 /// Names of ids that the node and its cluster made: what they say holds wherever the same digits stand. `client_id` and
 /// `reporter_id` may be half of a login.
-static OF_THE_NODE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "boot checksum commit container containerd digest gpu image invocation layer machine manifest member node pod podman \
-     sandbox sha1 sha256 sha512 snapshot sum trace uid uuid volume"
-        .split_ascii_whitespace()
-        .collect()
+static OF_THE_NODE: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "boot checksum commit container containerd digest gpu image invocation layer machine manifest member node pod podman \
+     sandbox sha1 sha256 sha512 snapshot sum trace uid uuid volume",
+    )
 });
 
 /// Whether digits end a path or the name of an object, rather than a token with its issuer's prefix.
@@ -50,11 +69,11 @@ fn named_object(before: &[u8]) -> bool {
     let digit = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_@".contains(byte);
     let prefix = &before[before.len() - before.iter().rev().take_while(digit).count()..];
     if name_before(&before[..before.len() - prefix.len()])
-        .is_some_and(|name| NAMES.contains(last_word(name.text).as_str()))
+        .is_some_and(|name| NAMES.has(last_word(name.text)))
     {
         return true;
     }
-    let object = |name: &[u8]| any_word(name, |word| OBJECTS.contains(word));
+    let object = |name: &[u8]| any_word(name, |word| OBJECTS.has(word));
     // Of `docker/<id>` and `minikube.<id>` the part in front says what the digits are: `2/<key>` says nothing.
     let front = &before[..before.len() - prefix.len()];
     let parted = front.last().is_some_and(|byte| b"/.:".contains(byte));
@@ -94,7 +113,7 @@ fn issuer(before: &[u8]) -> Option<u8> {
     let alone = front
         .last()
         .is_none_or(|byte| b" \t\n\"'`\\=,;([{m".contains(byte));
-    let object = || any_word(name, |word| OBJECTS.contains(word) || NAMES.contains(word));
+    let object = || any_word(name, |word| OBJECTS.has(word) || NAMES.has(word));
     ((2..=ISSUER).contains(&name.len()) && alone && !object()).then_some(mark)
 }
 
@@ -156,7 +175,7 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     if !requested && (name_goes_on(bytes, word.end, length) || in_path(before)) {
         return Said::Likely;
     }
-    let line = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
+    let line = end_of_line(before);
     let long = length >= LONG;
     let sentence = || match sentence_names_it(bytes, line, word.end, long) {
         true => Said::Likely,
@@ -172,12 +191,12 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     }
     if let Some(name) = name_before(before).filter(|name| !name.text.is_empty()) {
         let id = any_word(name.text, |word| {
-            NAMES.contains(word)
+            NAMES.has(word)
                 || ["id", "sum", "hash", "commit", "digest", "sha1", "sha256"]
                     .iter()
-                    .any(|end| word.ends_with(end))
+                    .any(|end| ends_in(word, end.as_bytes()))
         });
-        let of_the_node = || any_word(name.text, |word| OF_THE_NODE.contains(word));
+        let of_the_node = || any_word(name.text, |word| OF_THE_NODE.has(word));
         return match id {
             true if of_the_node() => Said::Named,
             true => Said::Likely,
@@ -188,26 +207,40 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     if follows_key(line) {
         return Said::Nothing;
     }
-    let alone = line.trim_ascii().is_empty();
     let column = bytes[word.end..].starts_with(b"  ") || bytes[word.end..].starts_with(b"\t");
     // The first column of a table, a sum in front of its file.
-    if alone && column && length >= 36 {
+    if length >= 36 && column && begins_line(before) {
         return Said::Likely;
     }
     sentence()
 }
+
+/// What stands in no address.
+static ADDRESS_END: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b" \t\n\"'`<>()[]{},";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 /// Whether a place is within the path of a request or an address, which may hold a key: `GET /v1/<key>/x`,
 /// `https://hooks.example.com/<key>`.
 pub(crate) fn in_request(before: &[u8]) -> bool {
     ask();
     let before = &before[before.len().saturating_sub(REACH * 2)..];
-    let part = |byte: &&u8| !b" \t\n\"'`<>()[]{},".contains(byte);
-    let length = before.iter().rev().take_while(part).count();
-    let (front, text) = before.split_at(before.len() - length);
-    let address = ["http://", "https://", "wss://"]
+    let begin = before
         .iter()
-        .any(|scheme| memchr::memmem::find(text, scheme.as_bytes()).is_some());
+        .rposition(|byte| ADDRESS_END[usize::from(*byte)]);
+    let (front, text) = before.split_at(begin.map_or(0, |at| at + 1));
+    let scheme = |at: usize| {
+        let ends = |scheme: &[u8]| text[..at].ends_with(scheme);
+        text[at..].starts_with(b"://") && (ends(b"http") || ends(b"https") || ends(b"wss"))
+    };
+    let address = memchr::memchr_iter(b':', text).any(scheme);
     let method = || {
         let front = front.trim_ascii_end();
         ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]

@@ -1,32 +1,84 @@
-//! A few letters in lower case, without memory of their own.
+//! Words without regard to case, as numbers: sets of them are looked into without memory of their own.
 
-/// So many are looked at.
-const ROOM: usize = 64;
+/// No word in a set is longer.
+const ROOM: usize = 16;
+/// A set has room for so many words, four times as many as stand in the largest.
+const CELLS: usize = 1 << 9;
 
-/// The last letters of a text in lower case; what is no ASCII stands there as a question mark, which no word has.
-pub(super) struct Lower {
-    bytes: [u8; ROOM],
-    length: usize,
-}
+/// A word in lower case as one number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Lower(u128);
 
 impl Lower {
-    pub(super) fn of(text: &[u8]) -> Self {
-        let text = &text[text.len().saturating_sub(ROOM)..];
+    /// None of a word that stands in no set: an empty one, a longer one, one that a zero ends.
+    fn of(word: &[u8]) -> Option<Self> {
+        word.last().filter(|last| **last != 0)?;
         let mut bytes = [0; ROOM];
-        for (to, from) in bytes.iter_mut().zip(text) {
-            *to = match from.is_ascii() {
-                true => from.to_ascii_lowercase(),
-                false => b'?',
-            };
-        }
-        Self {
-            bytes,
-            length: text.len(),
-        }
+        bytes.get_mut(..word.len())?.copy_from_slice(word);
+        bytes.make_ascii_lowercase();
+        Some(Self(u128::from_le_bytes(bytes)))
     }
 
-    pub(super) fn as_str(&self) -> &str {
-        // All of it is ASCII.
-        std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    /// Where a set keeps it, or what stands in its way.
+    fn cell(self) -> usize {
+        const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+        let half = |number: u128| u64::try_from(number & u128::from(u64::MAX)).unwrap_or(0);
+        let mixed = (half(self.0) ^ half(self.0 >> 64).rotate_left(29)).wrapping_mul(MIX);
+        usize::try_from(mixed >> 48).unwrap_or(0) % CELLS
+    }
+}
+
+/// A set of words in lower case.
+pub(super) struct Words(Box<[u128; CELLS]>);
+
+impl Words {
+    /// The words of a text, between blanks.
+    pub(super) fn of(text: &str) -> Self {
+        let mut all = Self(Box::new([0; CELLS]));
+        for word in text.split_ascii_whitespace() {
+            let lower = Lower::of(word.as_bytes());
+            debug_assert!(lower.is_some(), "{word} has no room");
+            let Some(word) = lower else { continue };
+            let mut cell = word.cell();
+            while all.0[cell] != 0 && all.0[cell] != word.0 {
+                cell = (cell + 1) % CELLS;
+            }
+            all.0[cell] = word.0;
+        }
+        all
+    }
+
+    /// Whether it is one of them, in any case.
+    pub(super) fn has(&self, word: &[u8]) -> bool {
+        let Some(word) = Lower::of(word) else {
+            return false;
+        };
+        let mut cell = word.cell();
+        loop {
+            match self.0[cell] {
+                0 => return false,
+                there if there == word.0 => return true,
+                _ => cell = (cell + 1) % CELLS,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_has_its_words_in_any_case_and_no_others() {
+        let all: Vec<String> = (0..300).map(|n| format!("word{}", n * 7)).collect();
+        let words = Words::of(&all.join(" "));
+        for word in &all {
+            assert!(words.has(word.as_bytes()) && words.has(word.to_uppercase().as_bytes()));
+            for other in [format!("{word}0"), format!("x{word}"), "words".repeat(4)] {
+                assert_eq!(words.has(other.as_bytes()), all.contains(&other), "{other}");
+            }
+        }
+        let odd: [&[u8]; 4] = [b"", b"word7\0", b"word\xef", b"wor"];
+        assert!(!odd.iter().any(|word| words.has(word)));
     }
 }

@@ -1,26 +1,26 @@
 //! Sentences that speak of something that has ids.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
+use super::ends_in;
+use super::lower::Words;
 
 /// What has ids, or is one: a sentence with such a word explains the hexadecimal digits in it.
-static THINGS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "array blob block boot bridge btime btrfs build bus cgroup checksum claim claims cluster commit conmon \
+static THINGS: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
+        "array blob block boot bridge btime btrfs build bus cgroup checksum claim claims cluster commit conmon \
      container containerd containers controller crio cursor daemon device devices digest disk dockerd drive \
      endpoint etcd event ext filesystem fingerprint gpu gpus guest guid hash hca holder host id identity ids \
      image images initiator instance interface invocation job layer leader lease luks lun lvm machine manifest \
      member mig mount mounted mounting namespace netns network node nodes object operation partition peer pid \
      pod pods podsandbox port pv pvc raft raid replica resource revision runc sandbox scope serial sha shim \
      slice snapshot snapshots snapshotter span subsystem sum swap target task tenant term thumbprint topology trace \
-     transaction uid unit unmounting uuid version vm volume volumes vote worker xfs zpool"
-        .split_ascii_whitespace()
-        .collect()
+     transaction uid unit unmounting uuid version vm volume volumes vote worker xfs zpool",
+    )
 });
 
 /// A sentence is read this far around an id.
-const SENTENCE: usize = 200;
+pub(super) const SENTENCE: usize = 200;
 const BEHIND: usize = 48;
 /// A word that stands so many words in front of a long id, or is the first one behind it, speaks of that id.
 const NEAR: usize = 7;
@@ -29,11 +29,14 @@ const NEAR: usize = 7;
 pub(super) fn sentence_names_it(bytes: &[u8], line: &[u8], end: usize, long: bool) -> bool {
     let before = &line[line.len().saturating_sub(SENTENCE)..];
     // Of JSON, the string that holds it.
-    let begin = [&b"\":\""[..], b"\",\"", b"{\"", b"[\""]
-        .iter()
-        .filter_map(|mark| memchr::memmem::rfind(before, mark).map(|at| at + mark.len()))
-        .max();
-    let before = without_speaker(&before[begin.unwrap_or(0)..]);
+    let begins = |at: &usize| {
+        let front = &before[..*at];
+        [&b"\":"[..], b"\",", b"{", b"["]
+            .iter()
+            .any(|mark| front.ends_with(mark))
+    };
+    let begin = memchr::memrchr_iter(b'"', before).find(begins);
+    let before = without_speaker(&before[begin.map_or(0, |at| at + 1)..]);
     let behind = &bytes[end..bytes.len().min(end + BEHIND)];
     let stop = memchr::memchr2(b'\n', b'"', behind).unwrap_or(behind.len());
     let behind = &behind[..stop];
@@ -50,9 +53,8 @@ fn names_behind(word: &[u8], bytes: &[u8], end: usize) -> bool {
         .rev()
         .take(UUID_END + 1)
         .any(|byte| *byte == b'-');
-    let said = word.to_ascii_lowercase();
-    let sum = SUMS.iter().any(|sum| said.ends_with(sum.as_bytes()));
-    names_thing(word) && !(parted && sum)
+    let sum = || SUMS.iter().any(|sum| ends_in(word, sum.as_bytes()));
+    names_thing(word) && !(parted && sum())
 }
 
 /// The last part of a UUID has so many digits.
@@ -92,14 +94,18 @@ fn first_word(text: &[u8]) -> &[u8] {
     &text[..start + length]
 }
 
-static ALGORITHMS: LazyLock<[Finder<'static>; 4]> =
-    LazyLock::new(|| ["sha256", "sha512", "sha1", "md5"].map(Finder::new));
+/// Whether letters and what stands behind them hold the name of an algorithm.
+fn is_algorithm(letters: &[u8], behind: &[u8]) -> bool {
+    let numbers: &[&[u8]] = match letters {
+        [.., b's', b'h', b'a'] => &[b"256", b"512", b"1"],
+        [.., b'm', b'd'] => &[b"5"],
+        _ => return false,
+    };
+    numbers.iter().any(|number| behind.starts_with(number))
+}
 
 /// Names of machines are made of such words too (`gpu-node-7`): what a dash or a digit ties to others does not count.
 fn names_thing(text: &[u8]) -> bool {
-    if ALGORITHMS.iter().any(|sum| sum.find(text).is_some()) {
-        return true;
-    }
     let mut at = 0;
     while let Some(found) = text[at..].iter().position(u8::is_ascii_alphabetic) {
         let start = at + found;
@@ -110,6 +116,9 @@ fn names_thing(text: &[u8]) -> bool {
         at = start + length;
         let tied =
             |byte: Option<&u8>| byte.is_some_and(|byte| *byte == b'-' || byte.is_ascii_digit());
+        if is_algorithm(&text[start..at], &text[at..]) {
+            return true;
+        }
         let apart = !tied(text.get(at)) && !tied(start.checked_sub(1).and_then(|at| text.get(at)));
         if apart && (2..=40).contains(&length) && is_thing(&text[start..at]) {
             return true;
@@ -127,7 +136,6 @@ fn is_thing(word: &[u8]) -> bool {
         if !ends {
             return false;
         }
-        let part = word[std::mem::replace(&mut from, at)..at].to_ascii_lowercase();
-        std::str::from_utf8(&part).is_ok_and(|part| THINGS.contains(part))
+        THINGS.has(&word[std::mem::replace(&mut from, at)..at])
     })
 }

@@ -6,6 +6,7 @@
 
 pub(super) mod signs;
 
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 /// 26 letters, any digit, and the edge of a word.
@@ -166,24 +167,107 @@ pub(super) const MIN_DRAWN: usize = 11;
 /// Whether a word of letters and digits, of these sorts, was drawn by a machine. Hexadecimal digits are judged by where
 /// they stand.
 pub(super) fn drawn_of(word: &[u8], sorts: Sorts) -> bool {
-    let (least, surprise_from) = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
-        _ if sorts.beyond_hex == 0 => return false,
-        (true, true, true) if word.len() < 14 => (MIN_DRAWN, 4),
-        (true, true, true) => (14, 0),
-        (true, true, false) if word.len() >= 14 && changes_case(word) => (14, 10),
-        (true, true, false) => (MIN_DRAWN, LETTERS),
-        (true, false, true) => (15, 2),
-        (false, true, true) => (20, 6),
-        (true, false, false) | (false, true, false) if word.len() >= 20 => (20, 12),
-        (true, false, false) | (false, true, false) => (ONE_CASE, NO_WORD),
-        _ => return false,
-    };
-    if word.len() >= LONG && sorts.lower > 5 && sorts.upper > 3 && sorts.digits > 5 {
-        return varied(word);
+    Letters::of(word, sorts).drawn()
+}
+
+/// A word of letters and digits that is judged in more than one way.
+pub(super) struct Letters<'a> {
+    word: &'a [u8],
+    sorts: Sorts,
+    bits: OnceCell<i32>,
+    varied: OnceCell<bool>,
+}
+
+impl<'a> Letters<'a> {
+    /// A word, of these sorts.
+    pub(super) fn of(word: &'a [u8], sorts: Sorts) -> Self {
+        Self {
+            word,
+            sorts,
+            bits: OnceCell::new(),
+            varied: OnceCell::new(),
+        }
     }
-    word.len() >= least
-        && varied(word)
-        && (surprise(word, sorts) > surprise_from || (sorts.digits > 0 && restless(word)))
+
+    fn surprise(&self) -> i32 {
+        *self.bits.get_or_init(|| surprise(self.word, self.sorts))
+    }
+
+    fn varied(&self) -> bool {
+        *self.varied.get_or_init(|| varied(self.word))
+    }
+
+    /// Whether it was drawn.
+    pub(super) fn drawn(&self) -> bool {
+        let (word, sorts) = (self.word, self.sorts);
+        let (least, surprise_from) = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
+            _ if sorts.beyond_hex == 0 => return false,
+            (true, true, true) if word.len() < 14 => (MIN_DRAWN, 4),
+            (true, true, true) => (14, 0),
+            (true, true, false) if word.len() >= 14 && changes_case(word) => (14, 10),
+            (true, true, false) => (MIN_DRAWN, LETTERS),
+            (true, false, true) => (15, 2),
+            (false, true, true) => (20, 6),
+            (true, false, false) | (false, true, false) if word.len() >= 20 => (20, 12),
+            (true, false, false) | (false, true, false) => (ONE_CASE, NO_WORD),
+            _ => return false,
+        };
+        if word.len() >= LONG && sorts.lower > 5 && sorts.upper > 3 && sorts.digits > 5 {
+            return self.varied();
+        }
+        word.len() >= least
+            && self.varied()
+            && (self.surprise() > surprise_from || (sorts.digits > 0 && restless(word)))
+    }
+
+    /// Whether it was drawn, where it is short and stands alone.
+    pub(super) fn short_drawn(&self) -> bool {
+        let (word, sorts) = (self.word, self.sorts);
+        let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits) {
+            (true, true, 0) => CASED,
+            (true, true, 2..) => 4,
+            (_, _, 2..) if word.len() > 14 => 0,
+            (_, _, 2..) => 4,
+            (_, _, 1) => STRANGE,
+            _ => return false,
+        };
+        if sorts.beyond_hex == 0 || !self.varied() {
+            return false;
+        }
+        let bits = self.surprise();
+        bits >= STRANGE || (bits >= least && (sorts.digits == 0 || mixes(word)))
+    }
+
+    /// Whether it was drawn, where an issuer's words stand in front of it: there few bits tell, and more of them where an
+    /// object of a cluster may have such a name.
+    pub(super) fn issued_drawn(&self, object: bool) -> bool {
+        let (word, sorts) = (self.word, self.sorts);
+        let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
+            _ if sorts.beyond_hex == 0 || !self.varied() => return false,
+            (true, true, true) => MIXED,
+            (true, true, false) => MIXED_LETTERS,
+            (_, _, true) if sorts.beyond_hex > 1 && mixes(word) => 0,
+            (_, _, true) => SHORT,
+            _ if word.len() >= ONE_CASE => LETTERS,
+            _ => return false,
+        };
+        self.surprise() >= least + if object { OBJECT } else { 0 }
+            || (!object && sorts.digits > 0 && alternates(word))
+    }
+
+    /// Whether it was drawn, where it is shorter still: letters of both cases, with digits or in an order that no language
+    /// has, or digits among letters that form no name.
+    pub(super) fn very_short_drawn(&self) -> bool {
+        let (word, sorts) = (self.word, self.sorts);
+        let least = match (sorts.lower > 0 && sorts.upper > 0, sorts.digits) {
+            _ if sorts.beyond_hex == 0 => return false,
+            (true, 0) => VERY_SHORT_LETTERS,
+            (true, _) => VERY_SHORT,
+            (false, 2..) if changes(word) > 1 => STRANGE,
+            _ => return false,
+        };
+        self.varied() && self.surprise() > least
+    }
 }
 
 /// Bits from which letters of both cases are those of no name, however they change.
@@ -192,57 +276,12 @@ const LETTERS: i32 = 16;
 pub(super) const ONE_CASE: usize = 14;
 const NO_WORD: i32 = 22;
 
-/// Whether a short word of letters and digits that stands alone was drawn.
-pub(super) fn short_drawn(word: &[u8], sorts: Sorts) -> bool {
-    let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits) {
-        (true, true, 0) => CASED,
-        (true, true, 2..) => 4,
-        (_, _, 2..) if word.len() > 14 => 0,
-        (_, _, 2..) => 4,
-        (_, _, 1) => STRANGE,
-        _ => return false,
-    };
-    if sorts.beyond_hex == 0 || !varied(word) {
-        return false;
-    }
-    let bits = surprise(word, sorts);
-    bits >= STRANGE || (bits >= least && (sorts.digits == 0 || mixes(word)))
-}
-
-/// Whether a word was drawn that an issuer's words stand in front of: there few bits tell, and more of them where an object
-/// of a cluster may have such a name.
-pub(super) fn issued_drawn(word: &[u8], sorts: Sorts, object: bool) -> bool {
-    let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
-        _ if sorts.beyond_hex == 0 || !varied(word) => return false,
-        (true, true, true) => MIXED,
-        (true, true, false) => MIXED_LETTERS,
-        (_, _, true) if sorts.beyond_hex > 1 && mixes(word) => 0,
-        (_, _, true) => SHORT,
-        _ if word.len() >= ONE_CASE => LETTERS,
-        _ => return false,
-    };
-    surprise(word, sorts) >= least + if object { OBJECT } else { 0 }
-        || (!object && sorts.digits > 0 && alternates(word))
-}
-
 /// Bits from which letters of both cases and digits were drawn behind an issuer's words.
 const MIXED: i32 = 2;
 /// And letters of both cases.
 const MIXED_LETTERS: i32 = 8;
 /// So many bits more where an object may be called so.
 const OBJECT: i32 = 10;
-
-/// Whether a word that is shorter still was drawn: letters of both cases, with digits or in an order that no language
-/// has, or digits among letters that form no name.
-pub(super) fn very_short_drawn(word: &[u8], sorts: Sorts) -> bool {
-    let least = match (sorts.lower > 0 && sorts.upper > 0, sorts.digits) {
-        (true, 0) => VERY_SHORT_LETTERS,
-        (true, _) => VERY_SHORT,
-        (false, 2..) if changes(word) > 1 => STRANGE,
-        _ => return false,
-    };
-    sorts.beyond_hex > 0 && varied(word) && surprise(word, sorts) > least
-}
 
 /// Bits of surprise from which a word of eight letters is no name.
 const VERY_SHORT: i32 = 8;

@@ -3,9 +3,10 @@
 //!
 //! The table is made by `examples/train_signs.rs`.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::{EDGE, MOST, SORT, SYMBOL, SYMBOLS, TABLE};
+use super::{EDGE, SORT, SYMBOL, SYMBOLS, TABLE};
 
 /// What may stand in front of a character: nothing, a small letter, a capital, a digit, or one of 32 signs.
 const BEFORE: usize = 36;
@@ -86,20 +87,31 @@ static SIGNS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     all
 });
 
-/// What each byte adds to the counts of small letters, capitals and digits.
-static COUNTS: [[u8; 3]; 256] = {
-    let mut counts = [[0; 3]; 256];
+/// What each byte adds to four counts of 16 bits: small letters, capitals, digits, and, behind what stands in front of it,
+/// changes between those.
+static COUNTS: [u64; 256] = {
+    let mut counts = [0; 256];
     let mut byte = 0_u8;
     while byte < u8::MAX {
-        counts[byte as usize] = [
-            byte.is_ascii_lowercase() as u8,
-            byte.is_ascii_uppercase() as u8,
-            byte.is_ascii_digit() as u8,
-        ];
+        counts[byte as usize] = byte.is_ascii_lowercase() as u64
+            | (byte.is_ascii_uppercase() as u64) << 16
+            | (byte.is_ascii_digit() as u64) << 32;
         byte += 1;
     }
     counts
 };
+const CHANGE: u64 = 1 << 48;
+/// So many characters are counted at once: no count takes more room than it has.
+const COUNTED: usize = 1 << 15;
+/// What is neither a letter nor a digit, to the count of changes.
+const APART: u64 = 0;
+
+/// What a byte adds behind another one, of which the counts are given as well.
+fn counted(last: u64, byte: u8) -> (u64, u64) {
+    let now = COUNTS[usize::from(byte)];
+    let change = (now != last) & (now != APART) & (last != APART);
+    (now + CHANGE * u64::from(change), now)
+}
 
 /// What a text of letters, digits and signs is made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -117,7 +129,7 @@ pub(crate) struct Mixture {
 }
 
 /// The bits of some signs.
-const fn bits(signs: &[u8]) -> u32 {
+pub(crate) const fn bits(signs: &[u8]) -> u32 {
     let (mut all, mut at) = (0, 0);
     while at < signs.len() {
         let place = SIGN[signs[at] as usize];
@@ -129,6 +141,11 @@ const fn bits(signs: &[u8]) -> u32 {
     all
 }
 
+/// Whether a byte is among some signs.
+pub(crate) fn among(byte: u8, signs: u32) -> bool {
+    (1_u64 << SIGN[usize::from(byte)] >> 1) & u64::from(signs) != 0
+}
+
 /// What generators put between letters and digits.
 const DASHES: u32 = bits(b"-_");
 const BASE64: u32 = bits(b"+/=");
@@ -138,25 +155,41 @@ const UNRESERVED: u32 = bits(b"-_.~");
 impl Mixture {
     /// Counts what stands in a text.
     pub(crate) fn of(text: &[u8]) -> Self {
-        let mut all = Self::default();
-        let mut last = 0;
-        for byte in text {
-            let counts = COUNTS[usize::from(*byte)];
-            // What is counted neither as a letter nor as a digit is a sign.
-            let sort = counts[0] + 2 * counts[1] + 3 * counts[2];
-            all.lower += usize::from(counts[0]);
-            all.upper += usize::from(counts[1]);
-            all.digits += usize::from(counts[2]);
-            all.signs |= READ[usize::from(*byte)].bit;
-            all.changes += usize::from((sort != last) & (sort > 0) & (last > 0));
-            last = sort;
+        let (mut all, mut last) = (Self::default(), APART);
+        for part in text.chunks(COUNTED) {
+            let (mut sum, mut signs) = (0, all.signs);
+            for byte in part {
+                let (more, now) = counted(last, *byte);
+                sum += more;
+                signs |= READ[usize::from(*byte)].bit;
+                last = now;
+            }
+            let part = Self::with(sum, signs);
+            all = Self {
+                lower: all.lower + part.lower,
+                upper: all.upper + part.upper,
+                digits: all.digits + part.digits,
+                signs,
+                changes: all.changes + part.changes,
+            };
         }
         all
     }
 
-    /// Whether all signs are among these.
-    pub(crate) fn only(self, signs: &[u8]) -> bool {
-        self.signs & !bits(signs) == 0
+    fn with(sum: u64, signs: u32) -> Self {
+        let count = |at: u32| usize::try_from((sum >> at) & 0xffff).unwrap_or(0);
+        Self {
+            lower: count(0),
+            upper: count(16),
+            digits: count(32),
+            signs,
+            changes: count(48),
+        }
+    }
+
+    /// Whether all signs are among those of these bits.
+    pub(crate) fn only(self, signs: u32) -> bool {
+        self.signs & !signs == 0
     }
 
     /// Quarter bits of one character drawn from these sorts.
@@ -184,26 +217,132 @@ impl Mixture {
     }
 }
 
-/// How many bits more a text costs as a written one than as a drawn one.
-pub(crate) fn surprise(text: &[u8], mixture: Mixture) -> i32 {
-    let (table, signs) = (&*TABLE, &*SIGNS);
-    let text = &text[..text.len().min(MOST)];
-    let (mut before, mut last, mut state, mut row) = (EDGE, EDGE, 0, 0);
-    let mut quarters = 0;
-    for byte in text {
-        let read = READ[usize::from(*byte)];
+/// A longer token is read part by part.
+pub(crate) const LONGEST: usize = 512;
+
+/// A token with what each of its beginnings is made of and costs, so that nothing is added up twice where several parts
+/// of it are judged.
+pub(crate) struct Costs<'a> {
+    text: &'a [u8],
+    /// For each beginning its counts, and its quarter bits without what stands behind it.
+    sums: Vec<(u64, i32)>,
+}
+
+impl<'a> Costs<'a> {
+    /// Reads a token of at most [`LONGEST`] letters, digits and signs.
+    pub(crate) fn of(text: &'a [u8]) -> Self {
+        let mut sums = Vec::with_capacity(text.len() + 1);
+        sums.push((0, 0));
+        let (mut sum, mut last, mut cost, mut at) = (0, APART, 0, Behind::NOTHING);
+        sums.extend(text.iter().map(|byte| {
+            let (more, now) = counted(last, *byte);
+            (sum, last) = (sum + more, now);
+            cost += at.next(*byte);
+            (sum, cost)
+        }));
+        Self { text, sums }
+    }
+
+    /// What a part is made of, which begins the token or stands behind a sign.
+    pub(crate) fn mixture(&self, part: &Range<usize>) -> Mixture {
+        let signs = self.text[part.clone()].iter();
+        let signs = signs.fold(0, |all, byte| all | READ[usize::from(*byte)].bit);
+        Mixture::with(self.counts(part), signs)
+    }
+
+    fn counts(&self, part: &Range<usize>) -> u64 {
+        self.sums[part.end].0 - self.sums[part.start].0
+    }
+
+    /// How many bits more such a part costs as a written one than as a drawn one.
+    pub(crate) fn surprise(&self, part: &Range<usize>, mixture: Mixture) -> i32 {
+        let row = |at: usize| {
+            let byte = at.checked_sub(1).map(|at| self.text[at]);
+            byte.map_or(0, |byte| usize::from(READ[usize::from(byte)].row))
+        };
+        let sign = READ[usize::from(self.text[part.start])].sign;
+        // A part costs what it does behind its sign, but that it begins behind nothing.
+        let quarters = self.sums[part.end].1 - self.sums[part.start].1
+            + sign_cost(0, usize::from(sign))
+            - sign_cost(row(part.start), usize::from(sign))
+            + sign_cost(row(part.end), END);
+        let length = i32::try_from(part.len()).unwrap_or(0);
+        (quarters - mixture.drawn() * length) / 4
+    }
+}
+
+fn sign_cost(row: usize, sign: usize) -> i32 {
+    i32::from(SIGNS[row * NEXT + sign])
+}
+
+/// What stands in front of a character.
+struct Behind {
+    before: usize,
+    last: usize,
+    state: usize,
+    row: usize,
+}
+
+impl Behind {
+    const NOTHING: Self = Self {
+        before: EDGE,
+        last: EDGE,
+        state: 0,
+        row: 0,
+    };
+
+    /// Quarter bits of the next character, and on to what follows it.
+    fn next(&mut self, byte: u8) -> i32 {
+        let table = &*TABLE;
+        let read = READ[usize::from(byte)];
         let now = usize::from(read.symbol);
-        let three = table.threes[(before * SYMBOLS + last) * SYMBOLS + now];
-        quarters += i32::from(signs[row * NEXT + usize::from(read.sign)]);
-        quarters += i32::from(three & read.letter) + table.cases[state][usize::from(read.sort)];
+        let three = table.threes[(self.before * SYMBOLS + self.last) * SYMBOLS + now];
+        let sign = sign_cost(self.row, usize::from(read.sign));
+        let case = table.cases[self.state][usize::from(read.sort)];
         // Behind a sign a word begins.
         let letter = usize::from(read.letter);
-        before = (last & letter) | (EDGE & !letter);
-        last = now;
-        state = (usize::from(read.sort) + 1) % 4;
-        row = usize::from(read.row);
+        self.before = (self.last & letter) | (EDGE & !letter);
+        self.last = now;
+        self.state = (usize::from(read.sort) + 1) % 4;
+        self.row = usize::from(read.row);
+        sign + i32::from(three & read.letter) + case
     }
-    quarters += i32::from(signs[row * NEXT + END]);
-    let length = i32::try_from(text.len()).unwrap_or(0);
-    (quarters - mixture.drawn() * length) / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text alone.
+    fn surprise(text: &[u8]) -> i32 {
+        let mut at = Behind::NOTHING;
+        let quarters: i32 = text.iter().map(|byte| at.next(*byte)).sum();
+        let length = i32::try_from(text.len()).unwrap_or(0);
+        (quarters + sign_cost(at.row, END) - Mixture::of(text).drawn() * length) / 4
+    }
+
+    #[test]
+    fn a_part_of_a_token_is_and_costs_what_it_does_alone() {
+        let mut state = 7_u64;
+        for _ in 0..500 {
+            let token: Vec<u8> = (0..40)
+                .map(|_| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    let at = usize::try_from((state >> 33) % 40).unwrap_or(0);
+                    b"abcxyzABCXYZ0123456789-_.:/=+~%#,;$@!(){}"[at]
+                })
+                .collect();
+            let costs = Costs::of(&token);
+            for start in (0..40).filter(|at| *at == 0 || SIGN[usize::from(token[at - 1])] > 0) {
+                for end in start + 1..=40 {
+                    let (part, text) = (start..end, &token[start..end]);
+                    let mixture = costs.mixture(&part);
+                    assert_eq!(mixture, Mixture::of(text));
+                    assert_eq!(costs.surprise(&part, mixture), surprise(text));
+                }
+            }
+        }
+    }
 }

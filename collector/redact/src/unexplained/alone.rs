@@ -4,16 +4,27 @@ use std::ops::Range;
 
 use super::super::escapes::behind_letter;
 use super::super::explained::{by_place, in_request, named};
-use super::super::random::{MIN_DRAWN, Sorts, drawn_of, issued_drawn, surprise, very_short_drawn};
+use super::super::random::{Letters, MIN_DRAWN, Sorts, drawn_of, surprise};
 use super::issuer::around;
 use super::tokens::{MIN_TOKEN, WORD, next_of};
 use super::words::without_escape;
 
+/// What stands around a word that is alone.
+static EDGE: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b" \t\r\n\"'\\,;=()[]{}<>|&";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// Whether a word is no part of a name or a path: a line of an escaped text, a value in an address and a part of the path
 /// of a request stand alone.
 pub(super) fn stands_alone(bytes: &[u8], word: &Range<usize>) -> bool {
-    let edge =
-        |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\r\n\"'\\,;=()[]{}<>|&".contains(byte));
+    let edge = |byte: Option<&u8>| byte.is_none_or(|byte| EDGE[usize::from(*byte)]);
     let before = &bytes[..word.start];
     let behind = bytes.get(word.end);
     let dot = behind == Some(&b'.') && edge(bytes.get(word.end + 1));
@@ -73,11 +84,16 @@ pub(super) fn glued(text: &[u8], sorts: Sorts) -> bool {
 fn is_short(bytes: &[u8], word: &Range<usize>) -> bool {
     let text = &bytes[word.clone()];
     let sorts = Sorts::of(text);
+    // Neither kind is of hexadecimal digits alone.
+    if sorts.beyond_hex == 0 {
+        return false;
+    }
     let cased = sorts.lower > 0 && sorts.upper > 0;
-    if very_short_drawn(text, sorts) && stands_alone(bytes, word) {
+    let letters = Letters::of(text, sorts);
+    if letters.very_short_drawn() && stands_alone(bytes, word) {
         return true;
     }
-    cased && issued_drawn(text, sorts, false) && around(bytes, word).is_some()
+    cased && letters.issued_drawn(false) && around(bytes, word).is_some()
 }
 
 /// An issuer glues no more letters to a token, which has at least so many with them.

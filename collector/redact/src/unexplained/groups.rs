@@ -32,7 +32,8 @@ pub(super) fn grouped(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     let mut at = token.place.start;
     while at < token.place.end {
         let rest = &bytes[at..token.place.end];
-        let length = rest.iter().take_while(|byte| part(**byte)).count();
+        let length = rest.iter().position(|byte| !PART[usize::from(*byte)]);
+        let length = length.unwrap_or(rest.len());
         if let Some(groups) = behind_words(bytes, &(at..at + length)) {
             return Some(groups);
         }
@@ -42,9 +43,15 @@ pub(super) fn grouped(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
 }
 
 /// Letters, digits and signs between groups and behind words.
-fn part(byte: u8) -> bool {
-    WORD[usize::from(byte)] || SIGNS.contains(&byte)
-}
+static PART: [bool; 256] = {
+    let mut table = WORD;
+    let mut at = 0;
+    while at < SIGNS.len() {
+        table[SIGNS[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 /// The groups behind an issuer's words, or without any.
 fn behind_words(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
@@ -52,7 +59,8 @@ fn behind_words(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
     for _ in 0..=MOST_WORDS {
         let groups = start..equal(bytes, start..whole.end);
         let token = whole.start..groups.end;
-        if drawn(&bytes[groups.clone()])
+        if groups.len() >= LEAST
+            && drawn(&bytes[groups.clone()])
             && stands_alone(bytes, &token)
             && !is_pod_name(&bytes[token.clone()])
             && !by_place(bytes, &token)
@@ -104,10 +112,13 @@ fn letters(text: &[u8]) -> usize {
 fn drawn(groups: &[u8]) -> bool {
     let parts = || groups.split(|byte| !WORD[usize::from(*byte)]);
     let length = parts().next().map_or(0, <[u8]>::len);
+    if !LENGTHS.contains(&length) {
+        return false;
+    }
     let whole = parts().filter(|part| part.len() == length).count();
     let sorts = Sorts::of(groups);
     let all = sorts.lower + sorts.upper + sorts.digits;
-    if !LENGTHS.contains(&length) || whole < FEWEST || all < LEAST {
+    if whole < FEWEST || all < LEAST {
         return false;
     }
     if sorts.beyond_hex == 0 {

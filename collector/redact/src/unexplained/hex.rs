@@ -20,14 +20,15 @@ pub(super) fn issued_hex(bytes: &[u8], word: &Range<usize>) -> bool {
         .rev()
         .take_while(|byte| byte.is_ascii_hexdigit())
         .count();
-    let digits = &text[text.len() - length..];
-    let sorts = Sorts::of(digits);
     let letters = text.len() - length;
     let few = length >= ISSUED_ALONE && letters > 1;
-    (length >= ISSUED || (few && stands_alone(bytes, word)))
-        && letters <= 8
-        && sorts.digits > 5
+    if letters > 8 || !(few || length >= ISSUED) {
+        return false;
+    }
+    let sorts = Sorts::of(&text[letters..]);
+    sorts.digits > 5
         && sorts.lower + sorts.upper > 2
+        && (length >= ISSUED || stands_alone(bytes, word))
 }
 
 /// So many hexadecimal digits behind an issuer's letters are no version.
@@ -44,9 +45,8 @@ pub(super) fn hexadecimal(
     known: &Known,
 ) -> Option<Found> {
     let digits = &bytes[place.clone()];
-    let formed = uuid(bytes, word).or_else(|| glued_uuid(bytes, word));
     if digits.len() == UUID_END
-        && let Some(uuid) = formed
+        && let Some(uuid) = uuid(bytes, word).or_else(|| glued_uuid(bytes, word))
     {
         let drawn =
             bytes[uuid.clone()].iter().any(u8::is_ascii_digit) && foreign(bytes, &uuid, 36, known);
@@ -196,9 +196,8 @@ fn time(bytes: &[u8], word: &Range<usize>) -> bool {
 fn explains(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     let sign = bytes.get(word.end);
     let same = sign.is_some() && sign == bytes[..word.start].last();
-    let end = around(bytes, word)
-        .filter(|_| same)
-        .map_or(word.end, |issuer| issuer.whole.end);
+    let issuer = same.then(|| around(bytes, word)).flatten();
+    let end = issuer.map_or(word.end, |issuer| issuer.whole.end);
     explained::hex(bytes, &(word.start..end), length + end - word.end)
 }
 
@@ -329,21 +328,17 @@ pub(crate) fn note_only_id(file: &[u8], known: &Known) {
 
 /// The text that hexadecimal digits hold.
 pub(super) fn as_text(digits: &[u8]) -> Option<String> {
-    if !digits.len().is_multiple_of(2) {
+    let pairs = digits.chunks_exact(2).map(letter);
+    // Most digits are those of no text from the first letter on.
+    if !digits.len().is_multiple_of(2) || pairs.clone().any(|letter| letter.is_none()) {
         return None;
     }
-    let value = |byte: &u8| {
-        char::from(*byte)
-            .to_digit(16)
-            .and_then(|d| u8::try_from(d).ok())
-    };
-    let mut text = String::with_capacity(digits.len() / 2);
-    for pair in digits.chunks_exact(2) {
-        let byte = (value(&pair[0])? << 4) | value(&pair[1])?;
-        if !(32..127).contains(&byte) && !matches!(byte, 0 | b'\t' | b'\n' | b'\r') {
-            return None;
-        }
-        text.push(char::from(byte));
-    }
-    Some(text)
+    Some(pairs.flatten().map(char::from).collect())
+}
+
+/// The letter of a text that two hexadecimal digits stand for.
+fn letter(pair: &[u8]) -> Option<u8> {
+    let value = |byte: u8| char::from(byte).to_digit(16);
+    let byte = u8::try_from((value(pair[0])? << 4) | value(pair[1])?).ok()?;
+    (matches!(byte, 32..127 | 0 | b'\t' | b'\n' | b'\r')).then_some(byte)
 }

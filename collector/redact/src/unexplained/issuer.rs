@@ -41,13 +41,15 @@ impl Issuer {
 /// The issuer's words around something that is alone but for them.
 pub(super) fn around(bytes: &[u8], drawn: &Range<usize>) -> Option<Issuer> {
     let mark = *bytes[..drawn.start].last()?;
-    let ends = [drawn.end, ending(bytes, drawn.end)];
+    let ended = ending(bytes, drawn.end);
+    let ends = [Some(drawn.end), Some(ended).filter(|end| *end > drawn.end)];
     let mut start = drawn.start;
     for _ in 0..MOST_WORDS {
         let length = word_in_front(bytes, start)?;
         start -= length + 1;
         if let Some(end) = ends
             .into_iter()
+            .flatten()
             .find(|end| stands_alone(bytes, &(start..*end)))
         {
             let whole = start..end;

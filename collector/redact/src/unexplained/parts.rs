@@ -14,7 +14,10 @@ use super::tokens::WORD;
 pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<Found> {
     let text = &bytes[run.clone()];
     let marks = text.len() - text.len().min(sorts.lower + sorts.upper + sorts.digits);
-    let groups = marks > 0 && (equal_groups(text) || mixed_groups(text) || restless(text, sorts));
+    if marks == 0 || plain_uuid(bytes, run, sorts) {
+        return None;
+    }
+    let groups = (marks > 1 && (equal_groups(text) || mixed_groups(text))) || restless(text, sorts);
     // `/tmp/ssh-kX3a9Kb2Q7fL/agent.12` is a path, and no secret.
     let path = || bytes[..run.start].ends_with(b"/") && !in_request(&bytes[..run.start]);
     if groups && !path() && !is_pod_name(text) && !by_place(bytes, run) {
@@ -23,7 +26,7 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
     if marks > 1 && sorts.lower == 0 && licence(text) {
         return Some(Found::Drawn(run.clone()));
     }
-    if run.len() < MIN_RUN || marks == 0 {
+    if run.len() < MIN_RUN {
         return None;
     }
     if marks > 1
@@ -69,6 +72,20 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
         .map_or(run.start, |at| run.start + at + 1);
     let explained = || by_place(bytes, run) || by_place(bytes, &(last..run.end));
     (bits > STRANGE && !written && !explained()).then(|| Found::Drawn(run.clone()))
+}
+
+/// Whether a run is a UUID of one case, and no word stands in front of it: none of the questions above finds such a one,
+/// whose end was judged by itself. A first part without a digit may be an issuer's word.
+fn plain_uuid(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> bool {
+    let text = &bytes[run.clone()];
+    let tied = run.start > 0 && WORD[usize::from(bytes[run.start - 1])];
+    text.len() == 36
+        && (sorts.lower == 0 || sorts.upper == 0)
+        && sorts.beyond_hex == 0
+        && sorts.lower + sorts.upper + sorts.digits == 32
+        && [8, 13, 18, 23].iter().all(|at| text[*at] == b'-')
+        && text[..8].iter().any(u8::is_ascii_digit)
+        && !tied
 }
 
 /// What stands behind the words of an issuer in a token that is alone, where it is parts of hexadecimal digits alone.

@@ -1,9 +1,10 @@
 //! Tokens whose signs leave no part long enough to be judged by itself: `u/n0r+9rql3qq2`, `2qr_b-9=a6`, `uW;3i!G#`.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::super::explained::{Said, by_place, hex as hex_said, in_request, named};
-use super::super::random::signs::{Mixture, surprise};
+use super::super::random::signs::{Costs, LONGEST, Mixture, among, bits};
 use super::super::{encoded, escapes};
 use super::parts::is_pod_name;
 use super::percent;
@@ -30,13 +31,25 @@ const CODE: [&[u8]; 14] = [
     b".*",
 ];
 /// Signs that stand around a token in prose, and are rather none of it.
-const AROUND: &[u8] = b"()[]{}<>,;:.";
+const AROUND: u32 = bits(b"()[]{}<>,;:.");
+/// And those in front of one.
+const IN_FRONT: u32 = AROUND | bits(b"#=");
 /// Signs between names, values and addresses.
-const BETWEEN: &[u8] = b",;=&?|:()[]{}<>";
+const BETWEEN_SIGNS: &[u8] = b",;=&?|:()[]{}<>";
+const BETWEEN: u32 = bits(BETWEEN_SIGNS);
 /// Signs within names and paths.
-const NAME: &[u8] = b"-./:,_";
-/// All of them.
-const PLAIN: &[u8] = b"-./:,_;=&?|()[]{}<>";
+const NAME: u32 = bits(b"-./:,_");
+/// And those of versions.
+const VERSION: u32 = bits(b"-./:,_~+");
+/// All of those of names, values and addresses.
+const PLAIN: u32 = NAME | BETWEEN;
+/// Without others no address stands there.
+const NO_ADDRESS: u32 = bits(b"-._=,");
+const COLON: u32 = bits(b":");
+const DOT: u32 = bits(b".");
+const EQUALS: u32 = bits(b"=");
+/// What ends an issuer's words.
+const ISSUER_MARK: u32 = bits(b"_-.:~");
 
 /// The part of a token that was drawn, signs and all.
 pub(super) fn scattered(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
@@ -78,7 +91,7 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     let front = &bytes[..place.start];
     let cut = front.last().is_some_and(|byte| TOKEN[usize::from(*byte)])
         && !escapes::behind_letter(front);
-    if cut && !BETWEEN.contains(&bytes[place.start]) {
+    if cut && !among(bytes[place.start], BETWEEN) {
         return None;
     }
     let sorts = Mixture::of(&bytes[place.clone()]);
@@ -90,26 +103,30 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
         return None;
     }
     let whole = trimmed(bytes, &place);
-    if hex_pair(bytes, &whole) {
+    if sorts.signs & COLON != 0 && hex_pair(bytes, &whole) {
         return Some(whole);
     }
     let text = &bytes[whole.clone()];
-    let address = !sorts.only(b"-._=,") && memchr::memmem::find(text, b"://").is_some();
-    let named = name_of(text).unwrap_or(0);
-    let path = address || text[named..].starts_with(b"/");
-    if !path && let Some(place) = value(bytes, &whole) {
+    let address = !sorts.only(NO_ADDRESS) && holds_scheme(text);
+    let name = (sorts.signs & EQUALS != 0).then(|| name_of(text)).flatten();
+    let path = address || text[name.unwrap_or(0)..].starts_with(b"/");
+    let read = Read {
+        bytes,
+        place,
+        costs: OnceCell::new(),
+    };
+    if !path && let Some(place) = read.value(&whole, name) {
         return Some(place);
     }
-    let between = |byte: u8| BETWEEN.contains(&byte) || (path && byte == b'/');
+    let slash = if path { bits(b"/") } else { 0 };
+    let between = |byte: &u8| among(*byte, BETWEEN | slash);
     let mut at = whole.start;
     while at < whole.end {
-        let length = bytes[at..whole.end]
-            .iter()
-            .take_while(|byte| !between(**byte))
-            .count();
+        let rest = &bytes[at..whole.end];
+        let length = rest.iter().position(between).unwrap_or(rest.len());
         let piece = at..at + length;
         if piece != whole
-            && drawn(bytes, &piece, 0)
+            && read.drawn(&piece, 0)
             && (!path || length >= IN_PATH || in_request(&bytes[..whole.end]))
         {
             return Some(piece);
@@ -117,6 +134,11 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
         at += length + 1;
     }
     None
+}
+
+/// Whether the mark of an address stands in a text.
+fn holds_scheme(text: &[u8]) -> bool {
+    memchr::memchr_iter(b':', text).any(|at| text[at..].starts_with(b"://"))
 }
 
 /// `e14eb54a:b9178410`: two parts of hexadecimal digits as logins have them, that nothing explains.
@@ -140,44 +162,6 @@ const HALF: usize = 8;
 /// Capitals and small letters change places so often in a token without a digit.
 const LETTER_CHANGES: usize = 4;
 
-/// A whole token, or what stands in it behind a name.
-fn value(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
-    let Some(length) = name_of(&bytes[whole.clone()]) else {
-        let found = drawn(bytes, whole, 0).then(|| whole.clone());
-        return found.or_else(|| behind_issuer(bytes, whole));
-    };
-    let value = whole.start + length..whole.end;
-    if drawn(bytes, &value, 0) {
-        return Some(value);
-    }
-    // With a name in front a whole says less.
-    drawn(bytes, whole, NAMED).then(|| whole.clone())
-}
-
-/// What stands behind the words that an issuer puts in front: `zq_live_kX3-a9K+b2Q`. With them a whole looks written.
-fn behind_issuer(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
-    let mut start = whole.start;
-    for _ in 0..ISSUER_PARTS {
-        let text = &bytes[start..whole.end];
-        let length = text
-            .iter()
-            .take_while(|b| b.is_ascii_alphanumeric())
-            .count();
-        let part = &text[..length];
-        let lower = part.iter().any(u8::is_ascii_lowercase);
-        let upper = part.iter().any(u8::is_ascii_uppercase);
-        let mark = text.get(length).is_some_and(|byte| b"_-.:~".contains(byte));
-        if !mark || !(2..=ISSUER_LETTERS).contains(&length) || (lower && upper) {
-            return None;
-        }
-        start += length + 1;
-        if drawn(bytes, &(start..whole.end), ISSUED) {
-            return (!explained(bytes, whole)).then_some(start..whole.end);
-        }
-    }
-    None
-}
-
 /// An issuer puts so many words in front at most, each of so many letters.
 const ISSUER_PARTS: usize = 3;
 const ISSUER_LETTERS: usize = 12;
@@ -192,7 +176,7 @@ const IN_PATH: usize = 24;
 fn structured(text: &[u8]) -> bool {
     CODE.iter()
         .any(|mark| memchr::memmem::find(text, mark).is_some())
-        || BETWEEN
+        || BETWEEN_SIGNS
             .iter()
             .any(|sign| memchr::memchr_iter(*sign, text).count() > 2)
 }
@@ -208,14 +192,10 @@ fn numbered(text: &[u8]) -> bool {
 /// A token without the signs around it and without the name that it is the value of.
 fn trimmed(bytes: &[u8], token: &Range<usize>) -> Range<usize> {
     let text = &bytes[token.clone()];
-    let around = |byte: &&u8| AROUND.contains(byte);
-    let front = |text: &[u8]| {
-        text.iter()
-            .take_while(|byte| around(byte) || b"#=".contains(byte))
-            .count()
-    };
-    let start = token.start + front(text);
-    let end = token.end - text.iter().rev().take_while(around).count();
+    let front = text.iter().position(|byte| !among(*byte, IN_FRONT));
+    let last = text.iter().rposition(|byte| !among(*byte, AROUND));
+    let start = token.start + front.unwrap_or(text.len());
+    let end = token.start + last.map_or(0, |at| at + 1);
     start..end.max(start)
 }
 
@@ -230,44 +210,109 @@ fn name_of(text: &[u8]) -> Option<usize> {
 /// So many bits a name in front of a value is worth.
 const NAMED: i32 = 10;
 
-/// Whether letters, digits and signs stand there as nobody writes them; `doubt` is how many bits more that takes.
-fn drawn(bytes: &[u8], place: &Range<usize>, doubt: i32) -> bool {
-    let text = &bytes[place.clone()];
-    if !LENGTHS.contains(&text.len()) {
-        return false;
-    }
-    let sorts = Mixture::of(text);
-    let mixed = sorts.lower > 1 && sorts.upper > 1;
-    if sorts.signs == 0 || sorts.lower + sorts.upper < 4 || (sorts.digits == 0 && !mixed) {
-        return false;
-    }
-    // `NROPrPrP-`: a flag of a device.
-    let inside = text
-        .get(1..text.len() - 1)
-        .is_some_and(|inner| !inner.iter().all(u8::is_ascii_alphanumeric));
-    if sorts.digits == 0 && !inside {
-        return false;
-    }
-    let versions = memchr::memchr(b'.', text).is_some();
-    let name = sorts.only(if versions { b"-./:,_~+" } else { NAME });
-    let least = doubt
-        + match (sorts.lower > 1, sorts.upper > 1) {
-            (true, true) if sorts.digits == 0 => 22,
-            (true, true) => 14,
-            (true, false) if name => 28,
-            (true, false) => 20,
-            _ => 34,
+/// A token that is read once, whichever of its parts are judged.
+struct Read<'a> {
+    bytes: &'a [u8],
+    place: Range<usize>,
+    costs: OnceCell<Costs<'a>>,
+}
+
+impl Read<'_> {
+    /// A whole token, or what stands in it behind a name of this length.
+    fn value(&self, whole: &Range<usize>, name: Option<usize>) -> Option<Range<usize>> {
+        let Some(length) = name else {
+            let found = self.drawn(whole, 0).then(|| whole.clone());
+            return found.or_else(|| self.behind_issuer(whole));
         };
-    if name && (sorts.changes < 3 || is_pod_name(text)) {
-        return false;
+        let value = whole.start + length..whole.end;
+        if self.drawn(&value, 0) {
+            return Some(value);
+        }
+        // With a name in front a whole says less.
+        self.drawn(whole, NAMED).then(|| whole.clone())
     }
-    let bits = surprise(text, sorts);
-    bits > least
-        && (bits > least + STRUCTURE || !(structured(text) || sorts.digits > 0 && numbered(text)))
-        && !is_escaped(text)
-        && !encoded_text(bytes, place)
-        && !is_short_text(text)
-        && !explained(bytes, place)
+
+    /// What stands behind the words that an issuer puts in front: `zq_live_kX3-a9K+b2Q`. With them a whole looks written.
+    fn behind_issuer(&self, whole: &Range<usize>) -> Option<Range<usize>> {
+        let mut start = whole.start;
+        for _ in 0..ISSUER_PARTS {
+            let text = &self.bytes[start..whole.end];
+            let part = text.iter().take(ISSUER_LETTERS + 1);
+            let length = part.take_while(|byte| WORD[usize::from(**byte)]).count();
+            let mark = text
+                .get(length)
+                .is_some_and(|byte| among(*byte, ISSUER_MARK));
+            if !mark || !(2..=ISSUER_LETTERS).contains(&length) {
+                return None;
+            }
+            let part = &text[..length];
+            if part.iter().any(u8::is_ascii_lowercase) && part.iter().any(u8::is_ascii_uppercase) {
+                return None;
+            }
+            start += length + 1;
+            if self.drawn(&(start..whole.end), ISSUED) {
+                return (!explained(self.bytes, whole)).then_some(start..whole.end);
+            }
+        }
+        None
+    }
+
+    /// Whether letters, digits and signs stand there as nobody writes them; `doubt` is how many bits more that takes.
+    fn drawn(&self, place: &Range<usize>, doubt: i32) -> bool {
+        if !LENGTHS.contains(&place.len()) {
+            return false;
+        }
+        if self.place.len() > LONGEST {
+            let costs = Costs::of(&self.bytes[place.clone()]);
+            return self.judged(place, doubt, &costs, &(0..place.len()));
+        }
+        let costs = self
+            .costs
+            .get_or_init(|| Costs::of(&self.bytes[self.place.clone()]));
+        let part = place.start - self.place.start..place.end - self.place.start;
+        self.judged(place, doubt, costs, &part)
+    }
+
+    /// The same with what it costs as a part of something.
+    fn judged(&self, place: &Range<usize>, doubt: i32, costs: &Costs, part: &Range<usize>) -> bool {
+        let text = &self.bytes[place.clone()];
+        let sorts = costs.mixture(part);
+        let mixed = sorts.lower > 1 && sorts.upper > 1;
+        if sorts.signs == 0 || sorts.lower + sorts.upper < 4 || (sorts.digits == 0 && !mixed) {
+            return false;
+        }
+        // `NROPrPrP-`: a flag of a device.
+        let inside = || {
+            !text[1..text.len() - 1]
+                .iter()
+                .all(u8::is_ascii_alphanumeric)
+        };
+        if sorts.digits == 0 && !inside() {
+            return false;
+        }
+        let versions = sorts.signs & DOT != 0;
+        let name = sorts.only(if versions { VERSION } else { NAME });
+        let least = doubt
+            + match (sorts.lower > 1, sorts.upper > 1) {
+                (true, true) if sorts.digits == 0 => 22,
+                (true, true) => 14,
+                (true, false) if name => 28,
+                (true, false) => 20,
+                _ => 34,
+            };
+        if name && sorts.changes < 3 {
+            return false;
+        }
+        let bits = costs.surprise(part, sorts);
+        bits > least
+            && !(name && is_pod_name(text))
+            && (bits > least + STRUCTURE
+                || !(structured(text) || sorts.digits > 0 && numbered(text)))
+            && !is_escaped(text)
+            && !encoded_text(self.bytes, place)
+            && !is_short_text(text)
+            && !explained(self.bytes, place)
+    }
 }
 
 /// Whether a text too short to be looked at as base64 is that of a text.

@@ -5,9 +5,7 @@ use std::ops::Range;
 use super::super::encoded;
 use super::super::explained::{self, Said, by_place};
 use super::super::known::Known;
-use super::super::random::{
-    MIN_DRAWN, ONE_CASE, Sorts, drawn_of, issued_drawn, short_drawn, surprise,
-};
+use super::super::random::{Letters, MIN_DRAWN, ONE_CASE, Sorts, surprise};
 use super::Found;
 use super::alone::{glued, padded, stands_alone};
 use super::hex::{hexadecimal, issued_hex};
@@ -107,21 +105,17 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
     } else {
         Sorts::of(text)
     };
+    let letters = Letters::of(text, sorts);
     let short = || {
         let ended = || stands_alone(bytes, &(word.start..ending(bytes, word.end)));
-        short_drawn(text, sorts) && (stands_alone(bytes, &word) || (sorts.lower == 0 && ended()))
+        letters.short_drawn() && (stands_alone(bytes, &word) || (sorts.lower == 0 && ended()))
     };
     // Most words are none of it; what stands around the others is looked at then.
     let issued = || {
-        let drawn = |object| issued_drawn(text, sorts, object);
-        drawn(false) && around(bytes, &word).is_some_and(|issuer| drawn(issuer.object(sorts)))
+        letters.issued_drawn(false)
+            && around(bytes, &word).is_some_and(|issuer| letters.issued_drawn(issuer.object(sorts)))
     };
-    if !drawn_of(text, sorts)
-        && !glued(text, sorts)
-        && !short()
-        && !issued()
-        && !padded(bytes, &word)
-    {
+    if !letters.drawn() && !glued(text, sorts) && !short() && !issued() && !padded(bytes, &word) {
         let issued =
             issued_hex(bytes, &word) && explained::hex(bytes, &word, text.len()) == Said::Nothing;
         return match issued && !by_place(bytes, &word) {
@@ -243,7 +237,8 @@ fn holds_drawn(text: &[u8]) -> bool {
     let drawn = |part: &[u8]| {
         let sorts = Sorts::of(part);
         let digits = sorts.hex() && part.len() >= HEX_KEY;
-        digits || drawn_of(part, sorts) || short_drawn(part, sorts)
+        let letters = Letters::of(part, sorts);
+        digits || letters.drawn() || letters.short_drawn()
     };
     !blank
         && text
