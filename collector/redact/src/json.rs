@@ -75,7 +75,7 @@ struct Line<'a, 'm> {
 
 /// A line with its secrets replaced; none when it is not JSON after all (a string does not end).
 pub(crate) fn clean<'a>(line: &'a str, depth: usize, marker: &mut Marker) -> Option<Cow<'a, str>> {
-    let places = Places::of(line.as_bytes());
+    let mut places = Places::of(line.as_bytes());
     if marker.key_lines == 0 && places.none(line.as_bytes(), &marker.known()) {
         return Some(Cow::Borrowed(line));
     }
@@ -371,7 +371,7 @@ impl<'a> Line<'a, '_> {
     fn unexplained(&mut self, start: usize, end: usize) {
         if self.drawn.is_some_and(|at| at < start) {
             let known = self.marker.known();
-            self.drawn = self.places.drawn(self.whole.as_bytes(), start, &known);
+            self.drawn = self.places.next_drawn(self.whole.as_bytes(), start, &known);
         }
         if self.drawn.is_none_or(|at| at >= end) {
             return;

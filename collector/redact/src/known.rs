@@ -8,12 +8,29 @@ const CELLS: usize = 1 << 17;
 const NEAR: usize = 4;
 
 /// A table of fixed size without locks: what is lost in it is replaced by its placeholder, no more.
-pub(super) struct Known(Box<[AtomicU64]>);
+pub(super) struct Known {
+    cells: Box<[AtomicU64]>,
+    /// So many ids were noted.
+    noted: AtomicU64,
+    /// So many of them took the place of others.
+    lost: AtomicU64,
+}
 
 impl Known {
     /// Nothing is known.
     pub(super) fn new() -> Self {
-        Self((0..CELLS).map(|_| AtomicU64::new(0)).collect())
+        Self {
+            cells: (0..CELLS).map(|_| AtomicU64::new(0)).collect(),
+            noted: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    /// How many ids were noted, and how many of them were lost since: while neither number changes, the same text is judged
+    /// alike.
+    pub(super) fn state(&self) -> (u64, u64) {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (load(&self.noted), load(&self.lost))
     }
 
     /// An id that its place explains.
@@ -26,8 +43,12 @@ impl Known {
         });
         let oldest = self.cell(hash, usize::from(id[id.len() / 2]) % NEAR);
         let cell = free.unwrap_or(oldest);
-        if cell.load(Ordering::Relaxed) != hash {
+        let there = cell.load(Ordering::Relaxed);
+        if there != hash {
             cell.store(hash, Ordering::Relaxed);
+            self.noted.fetch_add(1, Ordering::Relaxed);
+            self.lost
+                .fetch_add(u64::from(there != 0), Ordering::Relaxed);
         }
     }
 
@@ -39,7 +60,7 @@ impl Known {
 
     fn cell(&self, hash: u64, step: usize) -> &AtomicU64 {
         let at = usize::try_from(hash >> 40).unwrap_or(0) + step;
-        &self.0[at % CELLS]
+        &self.cells[at % CELLS]
     }
 }
 

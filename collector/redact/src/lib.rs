@@ -261,20 +261,22 @@ impl Redactor {
     }
 
     fn lines_of(&mut self, bytes: &[u8], strings: bool, out: &mut Vec<u8>) {
+        // So many bytes at the beginning of the rest are lines in which at most a word may be that nothing explains.
+        let mut clear = 0;
         let mut rest = bytes;
         let end = |rest: &[u8]| match strings {
             true => memchr::memchr2(b'\n', 0, rest),
             false => memchr::memchr(b'\n', rest),
         };
         while let Some(mut at) = end(rest) {
-            if !strings
+            let idle = !strings
                 && self.content == Content::Text
                 && self.held.is_empty()
-                && self.lines.idle()
-                && self.quiet.worth()
-            {
-                let (quiet, behind) =
-                    rest.split_at(scan::quiet_lines(rest, &self.lines.marker.known()));
+                && self.lines.idle();
+            if idle && self.quiet.worth() {
+                let found = scan::quiet_lines(rest, clear, &self.lines.marker.known());
+                clear = found.clear;
+                let (quiet, behind) = rest.split_at(found.quiet);
                 out.extend_from_slice(quiet);
                 rest = behind;
                 let Some(next) = end(rest) else { break };
@@ -284,7 +286,11 @@ impl Redactor {
             }
             let (line, behind) = rest.split_at(at + 1);
             rest = behind;
-            if !self.held.is_empty() {
+            let searched = clear >= line.len();
+            clear = clear.saturating_sub(line.len());
+            if idle && searched {
+                self.lines.almost_quiet(line, out);
+            } else if !self.held.is_empty() {
                 self.held.extend_from_slice(line);
                 let mut whole = std::mem::take(&mut self.held);
                 self.text(&whole, out);

@@ -194,36 +194,51 @@ pub(crate) fn hints(bytes: &[u8]) -> Hints {
 /// So many bytes are searched at once: what one search finds early, another need not pass on its way to the end.
 const WINDOW: usize = 16 << 10;
 
-/// How many bytes at the beginning are whole lines in which nothing may be secret.
-pub(super) fn quiet_lines(bytes: &[u8], known: &Known) -> usize {
-    let mut done = 0;
+/// What was found out about the lines at the beginning of some bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct QuietLines {
+    /// So many bytes are whole lines in which nothing may be secret.
+    pub(super) quiet: usize,
+    /// And so many behind them are whole lines in which at most a word may be that nothing explains.
+    pub(super) clear: usize,
+}
+
+/// Looks at lines as a block. `clear` says how many bytes are known to be whole lines as those of [`QuietLines::clear`]:
+/// nothing that is searched for goes on from one line to the next, so they are not searched again.
+pub(super) fn quiet_lines(bytes: &[u8], clear: usize, known: &Known) -> QuietLines {
+    let mut quiet = 0;
     loop {
-        let window = &bytes[done..bytes.len().min(done + WINDOW)];
-        let end = quiet_bytes(window, known);
-        let lines = memchr::memrchr(b'\n', &window[..end]).map_or(0, |at| at + 1);
-        done += lines;
-        let last = done + window.len() - lines == bytes.len();
+        let window = &bytes[quiet..bytes.len().min(quiet + WINDOW)];
+        let end = clear_bytes(window, clear.saturating_sub(quiet));
+        let clear_lines = whole_lines(&window[..end]);
+        let end = unexplained::first(&window[..end], known).unwrap_or(end);
+        let lines = whole_lines(&window[..end]);
+        let last = quiet + window.len() == bytes.len();
+        quiet += lines;
         if end < window.len() || last || lines == 0 {
-            return done;
+            let clear = clear_lines - lines;
+            return QuietLines { quiet, clear };
         }
     }
 }
 
-/// How many bytes stand in front of the first that may be secret.
-fn quiet_bytes(bytes: &[u8], known: &Known) -> usize {
+/// How many bytes are lines with their ends.
+fn whole_lines(bytes: &[u8]) -> usize {
+    memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1)
+}
+
+/// How many bytes stand in front of the first at or behind `from` that may be secret, words apart that nothing explains.
+fn clear_bytes(bytes: &[u8], from: usize) -> usize {
     let mut end = bytes.len();
-    SEARCH.run(bytes, |start, _, _| {
+    SEARCH.within(bytes, &(from..bytes.len()), |start, _, _| {
         end = start;
         true
     });
-    if let Some(run) = encoded::first(&bytes[..end]) {
-        end = run;
+    if let Some(run) = encoded::first(&bytes[from..end]) {
+        end = from + run;
     }
-    if let Some(escape) = escapes::first(&bytes[..end]) {
-        end = escape;
-    }
-    if let Some(word) = unexplained::first(&bytes[..end], known) {
-        end = word;
+    if let Some(escape) = escapes::first(&bytes[from..end]) {
+        end = from + escape;
     }
     end
 }
@@ -258,13 +273,61 @@ mod tests {
     #[test]
     fn quiet_lines_end_before_the_first_line_that_needs_a_look() {
         let text = b"a: 1\nb: 2\npassword: x\nc: 3\n";
-        assert_eq!(quiet_lines(text, &Known::new()), 10);
-        assert_eq!(quiet_lines(b"a: 1\nb: 2\nhalf a li", &Known::new()), 10);
-        assert_eq!(quiet_lines(b"kind: Secret\n", &Known::new()), 0);
-        assert_eq!(
-            quiet_lines(b"a\nx cGFzc3dvcmQ6IGh1bnRlcjI=\n", &Known::new()),
-            2
-        );
+        let quiet = |text: &[u8]| quiet_lines(text, 0, &Known::new()).quiet;
+        assert_eq!(quiet(text), 10);
+        assert_eq!(quiet(b"a: 1\nb: 2\nhalf a li"), 10);
+        assert_eq!(quiet(b"kind: Secret\n"), 0);
+        assert_eq!(quiet(b"a\nx cGFzc3dvcmQ6IGh1bnRlcjI=\n"), 2);
+    }
+
+    #[test]
+    fn clear_lines_hold_at_most_a_word_that_nothing_explains() {
+        let text = "a: 1\nwe set 564i_0a9_v58bn\nb: 2\npassword: x\n";
+        let found = quiet_lines(text.as_bytes(), 0, &Known::new());
+        let clear = text.find("password").unwrap();
+        assert_eq!((found.quiet, found.quiet + found.clear), (5, clear));
+        for from in [0, 5, clear] {
+            let again = quiet_lines(text.as_bytes(), from, &Known::new());
+            assert_eq!(again, found);
+        }
+    }
+
+    #[test]
+    fn a_clear_line_has_nothing_alone_either() {
+        const PARTS: [&str; 14] = [
+            "\n",
+            "\n",
+            "a: 1",
+            " ",
+            "564i_0a9_v58bn",
+            "api",
+            "key",
+            "=",
+            "%3D",
+            "[1, 2, 3, ",
+            "\\x41\\x42",
+            "cGFzc3dvcmQ6IGh1bnRlcjI=",
+            "--",
+            "data:",
+        ];
+        let mut state = 7_usize;
+        for _ in 0..2000 {
+            let mut next = || {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                PARTS[(state >> 33) % PARTS.len()]
+            };
+            let text: String = (0..30).map(|_| next()).chain(["\n"]).collect();
+            let found = quiet_lines(text.as_bytes(), 0, &Known::new());
+            let whole = &text[..found.quiet + found.clear];
+            for line in whole.split_inclusive('\n').map(str::as_bytes) {
+                let nothing = hints(line).none() && escapes::first(line).is_none();
+                assert!(nothing && !encoded::possible(line), "{text}");
+            }
+            let again = quiet_lines(text.as_bytes(), whole.len(), &Known::new());
+            assert_eq!(again, found, "{text}");
+        }
     }
 
     #[test]

@@ -23,6 +23,14 @@ pub(crate) struct Places {
     escaped: bool,
     /// Members whose words may have been drawn, as far as is known, with their numbers.
     open: Vec<(Range<usize>, Option<u64>)>,
+    /// What a search of the whole line for words that nothing explains found, until it is asked for.
+    first: Option<FirstDrawn>,
+}
+
+/// The first word of a line that nothing explains, as far as the ids are known that were when it was searched for.
+struct FirstDrawn {
+    at: Option<usize>,
+    known: (u64, u64),
 }
 
 impl Places {
@@ -79,14 +87,32 @@ impl Places {
 
     /// Whether nothing in the line may be secret: nothing was found, or only names of objects and words that are values
     /// themselves (`"serviceAccountToken":{"path":"token"}`).
-    pub(crate) fn none(&self, json: &[u8], known: &Known) -> bool {
-        self.encoded.is_none()
+    pub(crate) fn none(&mut self, json: &[u8], known: &Known) -> bool {
+        let nothing = self.encoded.is_none()
             && self.hits.iter().all(|(start, end, bit)| {
                 *bit == 1 << STRUCTURE_BIT
                     || (*bit == 1 << NAME_BIT && holds_nothing(json, *start, *end))
-            })
-            && self.drawn(json, 0, known).is_none()
-            && !self.escaped
+            });
+        if !nothing {
+            return false;
+        }
+        let (_, lost) = known.state();
+        let at = self.drawn(json, 0, known);
+        let (noted, _) = known.state();
+        let known = (noted, lost);
+        self.first = Some(FirstDrawn { at, known });
+        at.is_none() && !self.escaped
+    }
+
+    /// The same as [`Self::drawn`], at or behind a place directly behind a quote. The search of the whole line found it
+    /// already, unless an id was noted or lost since.
+    pub(crate) fn next_drawn(&mut self, json: &[u8], from: usize, known: &Known) -> Option<usize> {
+        match self.first.take() {
+            Some(first) if first.known == known.state() && first.at.is_none_or(|at| at >= from) => {
+                first.at
+            }
+            _ => self.drawn(json, from, known),
+        }
     }
 
     /// Everything that may stand in the line.

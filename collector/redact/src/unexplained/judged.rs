@@ -7,11 +7,14 @@ use std::ops::Range;
 use super::tokens::TOKEN;
 
 const CELLS: usize = 2048;
+/// Each is kept in one of two cells, so that two tokens of one line do not take each other's place again and again.
+const WAYS: usize = 2;
 /// A longer token is judged anew.
 const LONGEST: usize = 96;
 
 thread_local! {
-    static JUDGED: [Cell<u64>; CELLS] = const { [const { Cell::new(0) }; CELLS] };
+    static JUDGED: [[Cell<u64>; WAYS]; CELLS] =
+        const { [const { [const { Cell::new(0) }; WAYS] }; CELLS] };
 }
 
 /// The number that a token is kept by, with the bytes beside it, which are part of its judgement; none where more than
@@ -37,12 +40,21 @@ pub(super) fn number(bytes: &[u8], place: &Range<usize>) -> Option<u64> {
 
 /// Whether a token of this number was judged and is none that was drawn, wherever it stands.
 pub(super) fn written(number: u64) -> bool {
-    JUDGED.with(|judged| judged[cell(number)].get() == number)
+    JUDGED.with(|judged| {
+        let [newer, older] = &judged[cell(number)];
+        if older.get() == number {
+            newer.swap(older);
+        }
+        newer.get() == number
+    })
 }
 
 /// Keeps what was judged without a question about its place.
 pub(super) fn note(number: u64) {
-    JUDGED.with(|judged| judged[cell(number)].set(number));
+    JUDGED.with(|judged| {
+        let [newer, older] = &judged[cell(number)];
+        older.set(newer.replace(number));
+    });
 }
 
 fn cell(number: u64) -> usize {
