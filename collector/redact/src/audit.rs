@@ -8,11 +8,11 @@ const TITLE: &str = "proctitle=";
 
 /// A line with the secrets of the commands it records replaced.
 pub(crate) fn clean(text: String, marker: &mut Marker) -> String {
-    let text = match text.find(TITLE) {
+    let text = match memchr::memmem::find(text.as_bytes(), TITLE.as_bytes()) {
         Some(at) => title(&text, at + TITLE.len(), marker).unwrap_or(text),
         None => text,
     };
-    if text.contains(" a0=\"") {
+    if memchr::memmem::find(text.as_bytes(), b" a0=\"").is_some() {
         executed(&text, marker).unwrap_or(text)
     } else {
         text

@@ -249,7 +249,7 @@ impl Lines {
 
     /// Whether a line belongs to a certificate or another public thing in PEM form.
     fn in_public_block(&mut self, text: &str) -> bool {
-        if self.public == 0 && !text.contains("-----") {
+        if self.public == 0 && memchr::memmem::find(text.as_bytes(), b"-----").is_none() {
             return false;
         }
         if let Some(at) = text.rfind("-----BEGIN ") {
@@ -353,7 +353,10 @@ impl Lines {
         if self.content == Content::JsonLines || (begins && body.ends_with(['}', ']', ','])) {
             return json::clean(text, self.depth, &mut self.marker).map(Cow::into_owned);
         }
-        let at = text.find("{\"").filter(|at| *at > 0)?;
+        let begins = |at: &usize| text[*at..].starts_with("{\"");
+        let at = memchr::memchr_iter(b'{', text.as_bytes())
+            .find(begins)
+            .filter(|at| *at > 0)?;
         let (before, rest) = text.split_at(at);
         let rest = rest.trim_end();
         serde_json::from_str::<serde::de::IgnoredAny>(rest).ok()?;

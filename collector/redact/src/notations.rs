@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::marker::Marker;
+use super::pairs::may::holds;
 use super::value::{harmless, looks_random};
 use super::words::{KeyClass, classify};
 
@@ -123,21 +124,51 @@ static SAID: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 pub(crate) fn clean(text: String, marker: &mut Marker) -> String {
     let mut text = text;
     for notation in NOTATIONS.iter() {
-        if notation.needles.iter().any(|needle| text.contains(needle)) {
+        if holds_any(&text, notation.needles) {
             text = replace(&notation.regex, text, marker, |class, value| {
                 (class.sure && !notation.random) || looks_random(value)
             });
         }
     }
     for (needle, regex) in SAID.iter() {
-        if text.contains(needle) {
+        if holds_any(&text, &[needle]) && (*needle == "@" || may_ask(&text)) {
             text = said(regex, text, marker);
         }
     }
-    match SPACED.as_ref() {
+    match SPACED.as_ref().filter(|_| may_be_scrambled(&text)) {
         Some(spaced) => replace(spaced, text, marker, |_, value| scrambled(value)),
         None => text,
     }
+}
+
+/// Whether one of some texts stands there.
+fn holds_any(text: &str, needles: &[&str]) -> bool {
+    let (text, mut needles) = (
+        text.as_bytes(),
+        needles.iter().map(|needle| needle.as_bytes()),
+    );
+    needles.any(|needle| {
+        let behind = |at: usize| text[at..].starts_with(needle);
+        memchr::memchr_iter(needle[0], text).any(behind)
+    })
+}
+
+/// Whether one of the words stands there with which a password is asked for or set. Letters that are no ASCII may be read
+/// as some of theirs.
+fn may_ask(text: &str) -> bool {
+    !text.is_ascii() || holds(text, b"pass") || holds(text, b"setpwd")
+}
+
+/// Whether letters of both cases and digits stand side by side anywhere, eight of them or more: no value is scrambled
+/// otherwise. What ends a value ends them.
+fn may_be_scrambled(text: &str) -> bool {
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\x0b\"':,;=".contains(byte);
+    text.as_bytes().split(ends).any(|run| {
+        run.len() >= SCRAMBLED
+            && run.iter().any(u8::is_ascii_digit)
+            && run.iter().any(u8::is_ascii_uppercase)
+            && run.iter().any(u8::is_ascii_lowercase)
+    })
 }
 
 /// Replaces what an expression without a name finds and what looks made by a machine.
@@ -204,9 +235,12 @@ fn secret<'t>(
     (!class.spares(value) && counts(class, value)).then_some((class, value))
 }
 
+/// Fewer letters are not looked at.
+const SCRAMBLED: usize = 8;
+
 /// Letters of both cases and digits, as no word of a sentence has them.
 fn scrambled(value: &str) -> bool {
-    value.len() >= 8
+    value.len() >= SCRAMBLED
         && !value.contains("//")
         && value.bytes().any(|b| b.is_ascii_digit())
         && value.bytes().any(|b| b.is_ascii_lowercase())
@@ -248,6 +282,32 @@ mod tests {
             let out = clean_one(line);
             assert!(!out.contains("hunter2A"), "{line} -> {out}");
             assert_eq!(clean_one(&out), out);
+        }
+    }
+
+    #[test]
+    fn no_value_is_scrambled_where_none_may_be() {
+        const PARTS: [&str; 16] = [
+            "token", "key", " ", "\t", "\u{b}", "\u{a0}", "ä", "Ab", "x9", "Z", "\"", ":", "=",
+            "(", "-", "7",
+        ];
+        let (spaced, mut state) = (SPACED.as_ref().unwrap(), 7_usize);
+        for _ in 0..20_000 {
+            let mut next = || {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                PARTS[(state >> 33) % PARTS.len()]
+            };
+            let text: String = (0..12).map(|_| next()).collect();
+            let values = (0..text.len())
+                .filter(|at| text.is_char_boundary(*at))
+                .filter_map(|at| spaced.captures_at(&text, at)?.name("s"));
+            let any = values.map(|value| scrambled(value.as_str())).any(|any| any);
+            assert!(may_be_scrambled(&text) || !any, "{text:?}");
+            for needle in PARTS {
+                assert_eq!(holds_any(&text, &[needle]), text.contains(needle));
+            }
         }
     }
 

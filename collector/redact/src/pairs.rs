@@ -1,6 +1,10 @@
 //! Secrets that a name in front of them gives away, in one line of text: `key: value`, `key=value`, quoted or not, and
 //! `--flag value`.
 
+mod lists;
+pub(crate) mod may;
+
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -10,6 +14,7 @@ use super::notations;
 use super::span::{Found, Open, Place, announces};
 use super::value::{is_count, looks_random};
 use super::words::{KeyClass, classify};
+use lists::{clean_list, clean_map, list_length, map_length};
 
 /// One line with its secrets replaced, and what of it goes on.
 pub(crate) struct Cleaned {
@@ -45,73 +50,88 @@ pub(crate) fn clean_line(line: &str, force: Option<KeyClass>, marker: &mut Marke
     };
     out.text = clean_elements(out.text, force, marker);
     out.text = notations::clean(out.text, marker);
-    for regex in [&*NAMED, &*FLAG, &*PAIR].into_iter().flatten() {
-        out = one_pass(regex, out, force, marker, std::ptr::eq(regex, flag()));
+    let kinds: [(Kind, fn(&str) -> bool); 3] = [
+        (Kind::Named, |text| may::holds(text, b"value")),
+        (Kind::Flag, may::flag),
+        (Kind::Pair, |_| true),
+    ];
+    for (kind, may) in kinds {
+        if may(&out.text) {
+            out = one_pass(kind, out, force, marker);
+        }
     }
     out
 }
 
-fn flag() -> *const Regex {
-    FLAG.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)
+/// What says how a name and its value stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Named,
+    Flag,
+    Pair,
 }
 
-fn one_pass(
-    regex: &Regex,
-    line: Cleaned,
-    force: Option<KeyClass>,
-    marker: &mut Marker,
-    flag: bool,
-) -> Cleaned {
+impl Kind {
+    /// The next name at or behind a place, and the whole with what stands in front of its value.
+    fn next(self, text: &str, at: usize) -> Option<[Range<usize>; 2]> {
+        match self {
+            Self::Named => may::next_captured(NAMED.as_ref()?, text, at),
+            Self::Flag => may::next_captured(FLAG.as_ref()?, text, at),
+            Self::Pair => may::next_pair(PAIR.as_ref()?, text, at),
+        }
+    }
+}
+
+fn one_pass(kind: Kind, line: Cleaned, force: Option<KeyClass>, marker: &mut Marker) -> Cleaned {
+    let flag = kind == Kind::Flag;
     let text = line.text;
     let mut open = line.open;
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
     let mut at = 0;
-    while let Some(captures) = regex.captures_at(&text, at) {
-        let (Some(whole), Some(key)) = (captures.get(0), captures.name("k")) else {
-            break;
-        };
-        at = whole.end();
-        let before = &text[..key.start()];
-        let named = before.ends_with('/') && path_of_names(before, key.as_str());
+    while let Some([named, whole]) = kind.next(&text, at) {
+        at = whole.end;
+        let key = &text[named.clone()];
+        let before = &text[..named.start];
+        let path = before.ends_with('/') && path_of_names(before, key);
         // `${NAME:?message}` has no value here.
-        let message = before.ends_with("${") && text[whole.end()..].starts_with('?');
-        if named || message || before.ends_with("<redacted:") {
+        let message = before.ends_with("${") && text[whole.end..].starts_with('?');
+        if path || message || before.ends_with("<redacted:") {
             continue;
         }
-        let is_value = force.filter(|_| matches!(key.as_str(), "value" | "default"));
+        let is_value = force.filter(|_| matches!(key, "value" | "default"));
         let Some(class) = is_value
-            .or_else(|| classify(key.as_str()))
-            .or_else(|| of_two_words(before, key.as_str()))
+            .or_else(|| classify(key))
+            .or_else(|| of_two_words(before, key))
         else {
             // The blank behind a flag without a value is the one in front of the next.
-            at = if flag { key.end() } else { at };
+            at = if flag { named.end } else { at };
             continue;
         };
         let place = Place::of(
-            &text[..key.start()],
-            &text[key.end()..whole.end()],
-            &text[whole.end()..],
+            &text[..named.start],
+            &text[named.end..whole.end],
+            &text[whole.end..],
             flag,
         );
-        if ends_prompt(before, &text[key.end()..]) {
+        if ends_prompt(before, &text[named.end..]) {
             continue;
         }
-        let found = Found::at(&text, whole.end(), place);
+        let found = Found::at(&text, whole.end, place);
         if let Some(length) =
-            list_length(&text[whole.end()..]).filter(|_| text[whole.end()..].trim_end() != "[")
+            list_length(&text[whole.end..]).filter(|_| text[whole.end..].trim_end() != "[")
         {
-            let end = whole.end() + length;
-            out.push_str(&text[copied..whole.end()]);
-            out.push_str(&clean_list(&text[whole.end()..end], class, marker));
+            let end = whole.end + length;
+            out.push_str(&text[copied..whole.end]);
+            out.push_str(&clean_list(&text[whole.end..end], class, marker));
             copied = end;
             at = end;
             continue;
         }
-        if let Some(length) = map_length(key.as_str(), &text[whole.end()..]) {
-            let end = whole.end() + length;
-            out.push_str(&text[copied..whole.end()]);
-            out.push_str(&clean_map(&text[whole.end()..end], class, marker));
+        if let Some(length) = map_length(key, &text[whole.end..]) {
+            let end = whole.end + length;
+            out.push_str(&text[copied..whole.end]);
+            out.push_str(&clean_map(&text[whole.end..end], class, marker));
             copied = end;
             at = end;
             continue;
@@ -124,14 +144,14 @@ fn one_pass(
         let spared = class.spares(value)
             || in_flag
             || counted
-            || is_sentence(key.as_str(), value)
+            || is_sentence(key, value)
             || (doubtful && !looks_random(value));
-        let goes_on = found.open(&text, key.start(), place, class.name);
+        let goes_on = found.open(&text, named.start, place, class.name);
         open = open
             .or(goes_on
                 .filter(|open| !spared || value.is_empty() || !matches!(open, Open::Deeper(..))));
         if spared || announces(value) {
-            at = if in_flag { key.end() } else { at };
+            at = if in_flag { named.end } else { at };
             continue;
         }
         let quote = if found.needs_quotes(&text) { "\"" } else { "" };
@@ -212,73 +232,6 @@ fn clean_elements(text: String, force: Option<KeyClass>, marker: &mut Marker) ->
         copied = value.end();
     }
     out.push_str(&text[copied..]);
-    out
-}
-
-static ITEM: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"(?<s>[^\s,\[\]"'\\][^,\[\]"'\\]*)"#).ok());
-
-/// The length of a list of plain values that begins here; none for lists of objects, whose members have names of
-/// their own.
-fn list_length(rest: &str) -> Option<usize> {
-    let length = rest
-        .strip_prefix('[')?
-        .find(']')
-        .map_or(rest.len(), |at| at + 2);
-    (!rest[..length].contains('{')).then_some(length)
-}
-
-/// The length of a map of plain values that begins here, under a name in the plural: `tokens: {a: x, b: y}`.
-fn map_length(key: &str, rest: &str) -> Option<usize> {
-    let inner = rest.strip_prefix('{').filter(|_| key.ends_with('s'))?;
-    let length = inner.find('}')?;
-    (!inner[..length].contains(['{', '['])).then_some(length + 2)
-}
-
-static MEMBER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"[\w.-]+\\*["']?\s*[:=]\s*\\*["']?(?<s>[^\s,"'\\{}]+)"#).ok());
-
-/// A map under the name of secrets: each random value is one.
-fn clean_map(map: &str, class: KeyClass, marker: &mut Marker) -> String {
-    let Some(member) = MEMBER.as_ref() else {
-        return String::new();
-    };
-    let mut out = String::with_capacity(map.len());
-    let mut copied = 0;
-    for value in member
-        .captures_iter(map)
-        .filter_map(|found| found.name("s"))
-    {
-        let text = value.as_str();
-        if text.contains("<redacted") || class.spares(text) || !looks_random(text) {
-            continue;
-        }
-        out.push_str(&map[copied..value.start()]);
-        out.push_str(&marker.mark(class.name, text.as_bytes()));
-        copied = value.end();
-    }
-    out.push_str(&map[copied..]);
-    out
-}
-
-/// A list under a secret's name: each of its values is one.
-fn clean_list(list: &str, class: KeyClass, marker: &mut Marker) -> String {
-    let Some(item) = ITEM.as_ref() else {
-        return String::new();
-    };
-    let mut out = String::with_capacity(list.len());
-    let mut copied = 0;
-    for found in item.find_iter(list) {
-        let value = found.as_str().trim_end();
-        let redacted = value.contains("<redacted:");
-        if redacted || class.spares(value) || (!class.sure && !looks_random(value)) {
-            continue;
-        }
-        out.push_str(&list[copied..found.start()]);
-        out.push_str(&marker.mark(class.name, value.as_bytes()));
-        copied = found.start() + value.len();
-    }
-    out.push_str(&list[copied..]);
     out
 }
 

@@ -69,6 +69,10 @@ fn dashes(text: &str) -> usize {
 /// Replaces the keys that begin and end on this line. What is left may open one: then the rest of the line is in the
 /// block and none comes back as text.
 pub(crate) fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) {
+    // Most lines hold neither mark.
+    if memchr::memmem::find(line.as_bytes(), b"BEGIN ").is_none() {
+        return (line, None);
+    }
     let mut line = line;
     for _ in 0..1000 {
         let Some((start, inner)) = begins(&line) else {
