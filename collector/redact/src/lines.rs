@@ -1,22 +1,24 @@
 //! Redaction of text, line by line, with what the lines before mean for the next one.
 
 mod cri;
+mod list;
 mod open;
 mod starts;
 
 use std::borrow::Cow;
 
-use super::args::{self, Command};
+use super::args;
 use super::cut_key::{CutKey, Head};
 use super::marker::Marker;
 use super::pem::{self, Pem};
+use super::scan::Hits;
 use super::secret_object::{SecretObjects, Taken};
 use super::span::Open;
-use super::value::harmless;
-use super::words::{self, KeyClass};
+use super::words::KeyClass;
 use super::wrapped::{Step, Wrapped};
 use super::{Content, audit, encoded, escapes, json, pairs, patterns, scan, unexplained, wrapped};
 use cri::{Joined, Part, Parts};
+use list::ListArgs;
 use starts::{
     continued_flag, cut_value, element, explicit_key, log_prefix, putty_key, says_more,
     without_colours, yaml_name,
@@ -50,13 +52,6 @@ pub(super) struct Lines {
     value_first: Option<Vec<u8>>,
     /// The first lines, until one of them shows that the stream does not begin inside a key.
     head: Option<CutKey>,
-}
-
-/// A YAML list of arguments, as far as its next item may be a secret.
-struct ListArgs {
-    indent: usize,
-    flag: Option<KeyClass>,
-    command: Option<Command>,
 }
 
 impl Lines {
@@ -189,8 +184,8 @@ impl Lines {
             out.extend_from_slice(cleaned.as_bytes());
             return;
         }
-        if quiet
-            && scan::hints(line).none()
+        let hits = quiet.then(|| Hits::of(line));
+        if hits.as_ref().is_some_and(|hits| hits.hints().none())
             && !encoded::possible(line)
             && escapes::first(line).is_none()
         {
@@ -229,7 +224,9 @@ impl Lines {
                 Step::Other => self.unwrap(out),
             }
         }
-        if let Some(cleaned) = self.fresh(&text) {
+        // Places are those of the line where all of it is text.
+        let hits = hits.filter(|_| matches!(text, Cow::Borrowed(_)));
+        if let Some(cleaned) = self.fresh(&text, hits.as_ref()) {
             out.extend_from_slice(cleaned.as_bytes());
             out.extend_from_slice(end);
         }
@@ -273,29 +270,29 @@ impl Lines {
     }
 
     /// A line that begins anew; none while a private key is open.
-    fn fresh(&mut self, text: &str) -> Option<String> {
+    fn fresh(&mut self, text: &str, hits: Option<&Hits>) -> Option<String> {
         if text.contains('\u{1b}') && self.content == Content::Text {
             return self.coloured(text);
         }
-        self.bare(text)
+        self.bare(text, hits)
     }
 
     /// A line with a terminal's colours: they stay where nothing is secret, and go where they would stand between a
     /// name and its value.
     fn coloured(&mut self, text: &str) -> Option<String> {
         let plain = without_colours(text);
-        match self.bare(&plain) {
-            Some(cleaned) if cleaned == plain => self.bare(text),
+        match self.bare(&plain, None) {
+            Some(cleaned) if cleaned == plain => self.bare(text, None),
             other => other,
         }
     }
 
-    fn bare(&mut self, text: &str) -> Option<String> {
+    fn bare(&mut self, line: &str, hits: Option<&Hits>) -> Option<String> {
         let force = self.named.take();
-        if let Some(cleaned) = self.json(text) {
+        if let Some(cleaned) = self.json(line) {
             return Some(cleaned);
         }
-        let (text, pem) = pem::enter(text.to_owned(), &mut self.marker);
+        let (text, pem) = pem::enter(line.to_owned(), &mut self.marker);
         if pem.is_some() {
             self.pem = pem;
             return None;
@@ -307,7 +304,13 @@ impl Lines {
         // A comment between a name and its value changes nothing.
         self.named = yaml_name(&text).or(force.filter(|_| says_more(&text)));
         let text = self.list_item(text);
-        let hints = scan::hints(text.as_bytes());
+        let hints = match hits {
+            Some(hits) if line.get(prefix.len()..) == Some(text.as_str()) => {
+                hits.behind(prefix.len(), text.as_bytes())
+            }
+            _ => scan::hints(text.as_bytes()),
+        };
+        debug_assert_eq!(hints, scan::hints(text.as_bytes()));
         let mut open = None;
         let mut text = text;
         if hints.names() || force.is_some() {
@@ -368,44 +371,5 @@ impl Lines {
         let before = patterns::replace(before.to_owned(), hints, &mut self.marker);
         let rest = json::clean(rest, self.depth, &mut self.marker)?;
         Some(format!("{before}{rest}"))
-    }
-
-    /// An item of a YAML list of arguments: `- --token` and what follows it.
-    fn list_item(&mut self, text: String) -> String {
-        let list = self.list.take();
-        let indent = text.len() - text.trim_start().len();
-        let Some(item) = text.trim().strip_prefix("- ").map(str::trim) else {
-            return text;
-        };
-        let bare = item.trim_matches(['"', '\'']);
-        let mut list = list
-            .filter(|list| list.indent == indent)
-            .unwrap_or_else(|| ListArgs {
-                indent,
-                flag: None,
-                command: Command::begin(bare),
-            });
-        let flagged = list.flag.take().map(|class| (class.name, 0..bare.len()));
-        let secret = flagged
-            .filter(|_| !harmless(bare) && !bare.starts_with('-'))
-            .or_else(|| {
-                let range = list.command.as_mut()?.next(bare)?;
-                Some(("password", range))
-            });
-        list.flag = bare
-            .strip_prefix("--")
-            .filter(|flag| !flag.contains(['=', ' ']))
-            .and_then(words::classify);
-        if list.flag.is_some() || list.command.is_some() {
-            self.list = Some(list);
-        }
-        match secret {
-            Some((class, range)) => {
-                let value = &bare[range];
-                let mark = self.marker.mark(class, value.as_bytes());
-                text.replacen(value, &mark, 1)
-            }
-            None => text,
-        }
     }
 }

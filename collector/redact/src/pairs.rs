@@ -50,13 +50,8 @@ pub(crate) fn clean_line(line: &str, force: Option<KeyClass>, marker: &mut Marke
     };
     out.text = clean_elements(out.text, force, marker);
     out.text = notations::clean(out.text, marker);
-    let kinds: [(Kind, fn(&str) -> bool); 3] = [
-        (Kind::Named, |text| may::holds(text, b"value")),
-        (Kind::Flag, may::flag),
-        (Kind::Pair, |_| true),
-    ];
-    for (kind, may) in kinds {
-        if may(&out.text) {
+    for kind in [Kind::Named, Kind::Flag, Kind::Pair] {
+        if kind.may(&out.text) {
             out = one_pass(kind, out, force, marker);
         }
     }
@@ -72,6 +67,15 @@ enum Kind {
 }
 
 impl Kind {
+    /// Whether one may stand in a text.
+    fn may(self, text: &str) -> bool {
+        match self {
+            Self::Named => may::holds(text, b"value"),
+            Self::Flag => may::flag(text),
+            Self::Pair => true,
+        }
+    }
+
     /// The next name at or behind a place, and the whole with what stands in front of its value.
     fn next(self, text: &str, at: usize) -> Option<[Range<usize>; 2]> {
         match self {

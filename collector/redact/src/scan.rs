@@ -3,6 +3,7 @@
 //! A word that only may name a secret (`key`, `path`) counts where the whole name around it does, so that most lines
 //! need no second look.
 
+mod hits;
 mod members;
 mod names;
 mod places;
@@ -16,6 +17,7 @@ use super::escapes;
 use super::forms::SPECS;
 use super::known::Known;
 use super::unexplained;
+pub(crate) use hits::Hits;
 pub(crate) use places::Places;
 use search::SEARCH;
 

@@ -21,8 +21,16 @@ const MOST: usize = 120;
 struct Table {
     /// Quarter bits of a letter's case and of a digit beyond being one, by what stands before it; none of a sign.
     cases: [[i32; 4]; 4],
-    /// Quarter bits of the third symbol of three.
-    threes: Vec<u8>,
+    /// Quarter bits of the third symbol of three, each of which has five bits of the place.
+    threes: Box<[u8; THREES]>,
+}
+
+const THREES: usize = 1 << 15;
+
+impl Table {
+    fn three(&self, before: usize, last: usize, now: usize) -> u8 {
+        self.threes[((before << 10) | (last << 5) | now) % THREES]
+    }
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -34,8 +42,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     for (case, byte) in letters.zip(first) {
         *case = i32::from(quarters(byte));
     }
-    let mut threes: Vec<u8> = lines.flatten().map(quarters).collect();
-    threes.resize(SYMBOLS * SYMBOLS * SYMBOLS, 0);
+    let mut threes = Box::new([0; THREES]);
+    for (at, byte) in lines.flatten().enumerate() {
+        let (two, now) = (at / SYMBOLS, at % SYMBOLS);
+        let place = ((two / SYMBOLS) << 10) | ((two % SYMBOLS) << 5) | now;
+        threes[place % THREES] = quarters(byte);
+    }
     Table { cases, threes }
 });
 
@@ -147,8 +159,7 @@ pub(super) fn surprise(word: &[u8], sorts: Sorts) -> i32 {
     for byte in word {
         let now = usize::from(SYMBOL[usize::from(*byte)]);
         let sort = usize::from(SORT[usize::from(*byte)]);
-        quarters += i32::from(table.threes[(before * SYMBOLS + last) * SYMBOLS + now]);
-        quarters += table.cases[state][sort];
+        quarters += i32::from(table.three(before, last, now)) + table.cases[state % 4][sort % 4];
         (before, last, state) = (last, now, sort + 1);
     }
     let length = i32::try_from(word.len()).unwrap_or(0);

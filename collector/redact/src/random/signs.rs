@@ -6,13 +6,16 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::{EDGE, SORT, SYMBOL, SYMBOLS, TABLE};
+use super::{EDGE, SORT, SYMBOL, TABLE, Table};
 
 /// What may stand in front of a character: nothing, a small letter, a capital, a digit, or one of 32 signs.
 const BEFORE: usize = 36;
 /// What follows: a letter or digit, one of 32 signs, or the end.
 const NEXT: usize = 34;
-const END: usize = NEXT - 1;
+/// The row of the first sign, behind those of nothing, a small letter, a capital and a digit.
+const FIRST_SIGN: usize = 4;
+/// No row is that of the end.
+const END: usize = 63;
 
 /// The place of each sign of ASCII among the 32, and 1 more.
 static SIGN: [u8; 256] = {
@@ -33,9 +36,6 @@ static SIGN: [u8; 256] = {
 struct Read {
     /// The edge of a word, where it is a sign.
     symbol: u8,
-    sign: u8,
-    /// A small letter, a capital, a digit, a sign.
-    sort: u8,
     /// The row of what may follow it.
     row: u8,
     /// All bits where it is no sign.
@@ -45,25 +45,21 @@ struct Read {
 }
 
 static READ: [Read; 256] = {
-    let letter = Read {
+    let other = Read {
         symbol: EDGE as u8,
-        sign: 0,
-        sort: SIGN_SORT,
         row: 0,
         letter: 0,
         bit: 1,
     };
-    let mut table = [letter; 256];
+    let mut table = [other; 256];
     let mut byte = 0;
     while byte < 256 {
         let (read, sign) = (&mut table[byte], SIGN[byte]);
         if sign > 0 {
-            read.sign = sign;
-            read.row = 3 + sign;
+            read.row = FIRST_SIGN as u8 - 1 + sign;
             read.bit = 1 << (sign - 1);
         } else {
             read.symbol = SYMBOL[byte];
-            read.sort = SORT[byte];
             read.row = 1 + SORT[byte];
             read.letter = u8::MAX;
         }
@@ -74,16 +70,26 @@ static READ: [Read; 256] = {
     }
     table
 };
-/// What a sign is among small letters, capitals and digits.
-const SIGN_SORT: u8 = 3;
 
-static SIGNS: LazyLock<Vec<u8>> = LazyLock::new(|| {
+/// Quarter bits of what stands behind something else: what a sign costs there and what the case of a letter does, at 64
+/// times the row of what stands in front and the row of what follows, or [`END`].
+static PAIRS: LazyLock<Box<[i32; 1 << 12]>> = LazyLock::new(|| {
+    let mut all = Box::new([0; 1 << 12]);
+    let quarters = |byte: u8| i32::from(byte.saturating_sub(b'0'));
     let lines = include_bytes!("signs.txt").split(|byte| *byte == b'\n');
-    let mut all: Vec<u8> = lines
-        .flatten()
-        .map(|byte| byte.saturating_sub(b'0'))
-        .collect();
-    all.resize(BEFORE * NEXT, 0);
+    for (before, line) in lines.take(BEFORE).enumerate() {
+        let sign = |at: usize| quarters(line.get(at).copied().unwrap_or(b'0'));
+        // Behind a sign a word begins, as behind nothing.
+        let state = if before < FIRST_SIGN { before } else { 0 };
+        let row = before << 6;
+        for next in 1..FIRST_SIGN {
+            all[row | next] = sign(0) + TABLE.cases[state][next - 1];
+        }
+        for next in FIRST_SIGN..BEFORE {
+            all[row | next] = sign(next - FIRST_SIGN + 1);
+        }
+        all[row | END] = sign(NEXT - 1);
+    }
     all
 });
 
@@ -233,7 +239,7 @@ impl<'a> Costs<'a> {
     pub(crate) fn of(text: &'a [u8]) -> Self {
         let mut sums = Vec::with_capacity(text.len() + 1);
         sums.push((0, 0));
-        let (mut sum, mut last, mut cost, mut at) = (0, APART, 0, Behind::NOTHING);
+        let (mut sum, mut last, mut cost, mut at) = (0, APART, 0, Behind::nothing());
         sums.extend(text.iter().map(|byte| {
             let (more, now) = counted(last, *byte);
             (sum, last) = (sum + more, now);
@@ -260,52 +266,52 @@ impl<'a> Costs<'a> {
             let byte = at.checked_sub(1).map(|at| self.text[at]);
             byte.map_or(0, |byte| usize::from(READ[usize::from(byte)].row))
         };
-        let sign = READ[usize::from(self.text[part.start])].sign;
+        let first = usize::from(READ[usize::from(self.text[part.start])].row);
         // A part costs what it does behind its sign, but that it begins behind nothing.
-        let quarters = self.sums[part.end].1 - self.sums[part.start].1
-            + sign_cost(0, usize::from(sign))
-            - sign_cost(row(part.start), usize::from(sign))
-            + sign_cost(row(part.end), END);
+        let quarters = self.sums[part.end].1 - self.sums[part.start].1 + pair(0, first)
+            - pair(row(part.start), first)
+            + pair(row(part.end), END);
         let length = i32::try_from(part.len()).unwrap_or(0);
         (quarters - mixture.drawn() * length) / 4
     }
 }
 
-fn sign_cost(row: usize, sign: usize) -> i32 {
-    i32::from(SIGNS[row * NEXT + sign])
+fn pair(row: usize, next: usize) -> i32 {
+    PAIRS[((row << 6) | next) % PAIRS.len()]
 }
 
 /// What stands in front of a character.
-struct Behind {
+struct Behind<'a> {
+    table: &'a Table,
+    pairs: &'a [i32; 1 << 12],
     before: usize,
     last: usize,
-    state: usize,
     row: usize,
 }
 
-impl Behind {
-    const NOTHING: Self = Self {
-        before: EDGE,
-        last: EDGE,
-        state: 0,
-        row: 0,
-    };
+impl Behind<'_> {
+    fn nothing() -> Self {
+        Self {
+            table: &TABLE,
+            pairs: &PAIRS,
+            before: EDGE,
+            last: EDGE,
+            row: 0,
+        }
+    }
 
     /// Quarter bits of the next character, and on to what follows it.
     fn next(&mut self, byte: u8) -> i32 {
-        let table = &*TABLE;
         let read = READ[usize::from(byte)];
-        let now = usize::from(read.symbol);
-        let three = table.threes[(self.before * SYMBOLS + self.last) * SYMBOLS + now];
-        let sign = sign_cost(self.row, usize::from(read.sign));
-        let case = table.cases[self.state][usize::from(read.sort)];
+        let (now, row) = (usize::from(read.symbol), usize::from(read.row));
+        let three = self.table.three(self.before, self.last, now) & read.letter;
+        let pair = self.pairs[((self.row << 6) | row) % self.pairs.len()];
         // Behind a sign a word begins.
         let letter = usize::from(read.letter);
         self.before = (self.last & letter) | (EDGE & !letter);
         self.last = now;
-        self.state = (usize::from(read.sort) + 1) % 4;
-        self.row = usize::from(read.row);
-        sign + i32::from(three & read.letter) + case
+        self.row = row;
+        i32::from(three) + pair
     }
 }
 
@@ -315,10 +321,10 @@ mod tests {
 
     /// A text alone.
     fn surprise(text: &[u8]) -> i32 {
-        let mut at = Behind::NOTHING;
+        let mut at = Behind::nothing();
         let quarters: i32 = text.iter().map(|byte| at.next(*byte)).sum();
         let length = i32::try_from(text.len()).unwrap_or(0);
-        (quarters + sign_cost(at.row, END) - Mixture::of(text).drawn() * length) / 4
+        (quarters + pair(at.row, END) - Mixture::of(text).drawn() * length) / 4
     }
 
     #[test]

@@ -172,13 +172,13 @@ const ISSUED: i32 = 2;
 const IN_PATH: usize = 24;
 
 /// Whether a text is made as expressions are, or the same sign stands between names or values again and again: `a|b|c`,
-/// `x=1,y=2,z=3`.
-fn structured(text: &[u8]) -> bool {
-    CODE.iter()
-        .any(|mark| memchr::memmem::find(text, mark).is_some())
-        || BETWEEN_SIGNS
+/// `x=1,y=2,z=3`. The bits are those of its signs.
+fn structured(text: &[u8], signs: u32) -> bool {
+    let between = |sign: &u8| among(*sign, signs) && memchr::memchr_iter(*sign, text).count() > 2;
+    BETWEEN_SIGNS.iter().any(between)
+        || CODE
             .iter()
-            .any(|sign| memchr::memchr_iter(*sign, text).count() > 2)
+            .any(|mark| bits(mark) & !signs == 0 && memchr::memmem::find(text, mark).is_some())
 }
 
 /// Whether names and numbers take turns between signs: `SrcID#0_Ha#1`. A generator puts letters and digits side by side.
@@ -307,7 +307,7 @@ impl Read<'_> {
         bits > least
             && !(name && is_pod_name(text))
             && (bits > least + STRUCTURE
-                || !(structured(text) || sorts.digits > 0 && numbered(text)))
+                || !(structured(text, sorts.signs) || sorts.digits > 0 && numbered(text)))
             && !is_escaped(text)
             && !encoded_text(self.bytes, place)
             && !is_short_text(text)
