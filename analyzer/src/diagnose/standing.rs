@@ -157,6 +157,10 @@ pub(super) fn pasted(scanned: &Scanned) -> Documents {
         .collect()
 }
 
+/// Why nothing is proposed for a fault between two of its times.
+const BETWEEN: &str =
+    "It works at the moment, and what makes it fail again is looked for at the machine.";
+
 /// What the rules propose. `nodes` are those of a joined input: each change is proposed for every one of them
 /// that its evidence is about.
 pub(super) fn proposals(
@@ -173,7 +177,10 @@ pub(super) fn proposals(
             .iter()
             .find(|one| one.rule.file.id == incident.cause)?;
         let affected = affected(one, nodes);
-        let (changes, left_out) = changes(one, &affected);
+        let (changes, left_out) = match incident.meanwhile {
+            Some(_) => Default::default(),
+            None => changes(one, &affected),
+        };
         Some(Proposal {
             cause: incident.cause.clone(),
             title: incident.title.clone(),
@@ -184,7 +191,10 @@ pub(super) fn proposals(
             hinges: hinges(one),
             changes,
             left_out,
-            by_person: one.rule.file.remedy.by_person.clone(),
+            by_person: match incident.meanwhile {
+                Some(_) => Some(BETWEEN.to_owned()),
+                None => one.rule.file.remedy.by_person.clone(),
+            },
             choice: one.rule.file.remedy.choice.clone(),
             nodes: affected,
         })
