@@ -87,7 +87,16 @@ static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
 
 /// How many bytes from `start` on belong to an escape whose backslash stands in front of them: `\n`, `\t`, `\r`, `\x26`,
 /// `\u0026`.
+#[inline]
 pub(super) fn letters(bytes: &[u8], start: usize) -> usize {
+    match bytes[..start].last() {
+        Some(b'\\') => letters_behind(bytes, start),
+        _ => 0,
+    }
+}
+
+/// The same where a backslash stands in front of them.
+fn letters_behind(bytes: &[u8], start: usize) -> usize {
     let slashes = bytes[..start].iter().rev();
     if slashes.take_while(|byte| **byte == b'\\').count() % 2 == 0 {
         return 0;

@@ -6,7 +6,7 @@ mod ids;
 mod lower;
 mod things;
 
-pub(super) use asked::{ask, asked};
+pub(super) use asked::{ask, asked, asks};
 pub(super) use ids::{Said, hex, in_request, keyed};
 
 use std::ops::Range;

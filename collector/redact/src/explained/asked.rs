@@ -11,6 +11,11 @@ pub(crate) fn ask() {
     ASKED.set(true);
 }
 
+/// Whether there was one since the last call of [`asked`], which this is not.
+pub(crate) fn asks() -> bool {
+    ASKED.get()
+}
+
 /// Whether there was one since the last call.
 pub(crate) fn asked() -> bool {
     ASKED.replace(false)

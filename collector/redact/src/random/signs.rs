@@ -40,6 +40,8 @@ struct Read {
     row: u8,
     /// All bits where it is no sign.
     letter: u8,
+    /// Nothing that is counted, a small letter, a capital, a digit.
+    class: u8,
     /// The bit of a sign among the signs of a text.
     bit: u32,
 }
@@ -49,6 +51,7 @@ static READ: [Read; 256] = {
         symbol: EDGE as u8,
         row: 0,
         letter: 0,
+        class: 0,
         bit: 1,
     };
     let mut table = [other; 256];
@@ -65,6 +68,7 @@ static READ: [Read; 256] = {
         }
         if (byte as u8).is_ascii_alphanumeric() {
             read.bit = 0;
+            read.class = 1 + SORT[byte];
         }
         byte += 1;
     }
@@ -93,30 +97,33 @@ static PAIRS: LazyLock<Box<[i32; 1 << 12]>> = LazyLock::new(|| {
     all
 });
 
-/// What each byte adds to four counts of 16 bits: small letters, capitals, digits, and, behind what stands in front of it,
-/// changes between those.
-static COUNTS: [u64; 256] = {
-    let mut counts = [0; 256];
-    let mut byte = 0_u8;
-    while byte < u8::MAX {
-        counts[byte as usize] = byte.is_ascii_lowercase() as u64
-            | (byte.is_ascii_uppercase() as u64) << 16
-            | (byte.is_ascii_digit() as u64) << 32;
-        byte += 1;
+/// So many characters are counted at once: no count takes more room than it has.
+const COUNTED: usize = 1 << 15;
+
+/// What a byte adds to four counts of 16 bits, by four times the class of what stands in front of it and its own: small
+/// letters, capitals, digits, and changes between those.
+static COUNTS: [u64; 16] = {
+    let mut counts = [0; 16];
+    let mut place = 0;
+    while place < 16 {
+        let (last, now) = (place / 4, place % 4);
+        if now > 0 {
+            counts[place] = 1 << (16 * (now - 1));
+        }
+        if now > 0 && last > 0 && now != last {
+            counts[place] |= 1 << 48;
+        }
+        place += 1;
     }
     counts
 };
-const CHANGE: u64 = 1 << 48;
-/// So many characters are counted at once: no count takes more room than it has.
-const COUNTED: usize = 1 << 15;
-/// What is neither a letter nor a digit, to the count of changes.
-const APART: u64 = 0;
 
-/// What a byte adds behind another one, of which the counts are given as well.
-fn counted(last: u64, byte: u8) -> (u64, u64) {
-    let now = COUNTS[usize::from(byte)];
-    let change = (now != last) & (now != APART) & (last != APART);
-    (now + CHANGE * u64::from(change), now)
+/// What a byte adds behind one of some class, which becomes its own.
+fn counted(last: &mut usize, byte: u8) -> u64 {
+    let now = usize::from(READ[usize::from(byte)].class);
+    let more = COUNTS[(*last * 4 + now) % 16];
+    *last = now;
+    more
 }
 
 /// What a text of letters, digits and signs is made of.
@@ -161,14 +168,12 @@ const UNRESERVED: u32 = bits(b"-_.~");
 impl Mixture {
     /// Counts what stands in a text.
     pub(crate) fn of(text: &[u8]) -> Self {
-        let (mut all, mut last) = (Self::default(), APART);
+        let (mut all, mut last) = (Self::default(), 0);
         for part in text.chunks(COUNTED) {
             let (mut sum, mut signs) = (0, all.signs);
             for byte in part {
-                let (more, now) = counted(last, *byte);
-                sum += more;
+                sum += counted(&mut last, *byte);
                 signs |= READ[usize::from(*byte)].bit;
-                last = now;
             }
             let part = Self::with(sum, signs);
             all = Self {
@@ -223,6 +228,14 @@ impl Mixture {
     }
 }
 
+/// How many bits more a text costs as a written one than as a drawn one.
+pub(crate) fn surprise(text: &[u8], mixture: Mixture) -> i32 {
+    let mut at = Behind::nothing();
+    let quarters: i32 = text.iter().map(|byte| at.next(*byte)).sum();
+    let length = i32::try_from(text.len()).unwrap_or(0);
+    (quarters + pair(at.row, END) - mixture.drawn() * length) / 4
+}
+
 /// A longer token is read part by part.
 pub(crate) const LONGEST: usize = 512;
 
@@ -237,15 +250,13 @@ pub(crate) struct Costs<'a> {
 impl<'a> Costs<'a> {
     /// Reads a token of at most [`LONGEST`] letters, digits and signs.
     pub(crate) fn of(text: &'a [u8]) -> Self {
-        let mut sums = Vec::with_capacity(text.len() + 1);
-        sums.push((0, 0));
-        let (mut sum, mut last, mut cost, mut at) = (0, APART, 0, Behind::nothing());
-        sums.extend(text.iter().map(|byte| {
-            let (more, now) = counted(last, *byte);
-            (sum, last) = (sum + more, now);
+        let mut sums = vec![(0, 0); text.len() + 1];
+        let (mut sum, mut last, mut cost, mut at) = (0, 0, 0, Behind::nothing());
+        for (here, byte) in sums[1..].iter_mut().zip(text) {
+            sum += counted(&mut last, *byte);
             cost += at.next(*byte);
-            (sum, cost)
-        }));
+            *here = (sum, cost);
+        }
         Self { text, sums }
     }
 
@@ -301,6 +312,7 @@ impl Behind<'_> {
     }
 
     /// Quarter bits of the next character, and on to what follows it.
+    #[inline]
     fn next(&mut self, byte: u8) -> i32 {
         let read = READ[usize::from(byte)];
         let (now, row) = (usize::from(read.symbol), usize::from(read.row));
@@ -318,14 +330,6 @@ impl Behind<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A text alone.
-    fn surprise(text: &[u8]) -> i32 {
-        let mut at = Behind::nothing();
-        let quarters: i32 = text.iter().map(|byte| at.next(*byte)).sum();
-        let length = i32::try_from(text.len()).unwrap_or(0);
-        (quarters + pair(at.row, END) - Mixture::of(text).drawn() * length) / 4
-    }
 
     #[test]
     fn a_part_of_a_token_is_and_costs_what_it_does_alone() {
@@ -346,7 +350,7 @@ mod tests {
                     let (part, text) = (start..end, &token[start..end]);
                     let mixture = costs.mixture(&part);
                     assert_eq!(mixture, Mixture::of(text));
-                    assert_eq!(costs.surprise(&part, mixture), surprise(text));
+                    assert_eq!(costs.surprise(&part, mixture), surprise(text, mixture));
                 }
             }
         }

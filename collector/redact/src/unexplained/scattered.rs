@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::super::explained::{Said, by_place, hex as hex_said, in_request, named};
-use super::super::random::signs::{Costs, LONGEST, Mixture, among, bits};
+use super::super::explained::{self, Said, asks, by_place, in_request, named};
+use super::super::random::signs::{Costs, LONGEST, Mixture, among, bits, surprise};
 use super::super::{encoded, escapes};
 use super::parts::is_pod_name;
 use super::percent;
@@ -108,14 +108,20 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     }
     let text = &bytes[whole.clone()];
     let address = !sorts.only(NO_ADDRESS) && holds_scheme(text);
-    let name = (sorts.signs & EQUALS != 0).then(|| name_of(text)).flatten();
-    let path = address || text[name.unwrap_or(0)..].starts_with(b"/");
+    let value = (sorts.signs & EQUALS != 0).then(|| name_of(text)).flatten();
+    let path = address || text[value.unwrap_or(0)..].starts_with(b"/");
+    // Of what is no list of values only the whole counts, which its name explains: most ids have one. Where nothing asked
+    // for a name yet, the answer is kept for the token wherever it stands.
+    if !path && sorts.signs & BETWEEN == 0 && asks() && named(&bytes[..whole.start]) {
+        return None;
+    }
     let read = Read {
         bytes,
+        nested: !path && place.len() <= LONGEST,
         place,
         costs: OnceCell::new(),
     };
-    if !path && let Some(place) = read.value(&whole, name) {
+    if !path && let Some(place) = read.value(&whole, value) {
         return Some(place);
     }
     let slash = if path { bits(b"/") } else { 0 };
@@ -152,8 +158,8 @@ fn hex_pair(bytes: &[u8], whole: &Range<usize>) -> bool {
     let parts = || text.split(|byte| *byte == b':');
     parts().count() == 2
         && parts().all(|part| part.iter().all(hex) && drawn(part))
-        && !explained(bytes, whole)
-        && hex_said(bytes, whole, text.len()) == Said::Nothing
+        && !says_what(bytes, whole)
+        && explained::hex(bytes, whole, text.len()) == Said::Nothing
 }
 
 /// Each of them has at least so many.
@@ -214,6 +220,8 @@ const NAMED: i32 = 10;
 struct Read<'a> {
     bytes: &'a [u8],
     place: Range<usize>,
+    /// Parts of it that lie in each other are judged, and it is not too long.
+    nested: bool,
     costs: OnceCell<Costs<'a>>,
 }
 
@@ -251,7 +259,7 @@ impl Read<'_> {
             }
             start += length + 1;
             if self.drawn(&(start..whole.end), ISSUED) {
-                return (!explained(self.bytes, whole)).then_some(start..whole.end);
+                return (!says_what(self.bytes, whole)).then_some(start..whole.end);
             }
         }
         None
@@ -262,21 +270,31 @@ impl Read<'_> {
         if !LENGTHS.contains(&place.len()) {
             return false;
         }
-        if self.place.len() > LONGEST {
-            let costs = Costs::of(&self.bytes[place.clone()]);
-            return self.judged(place, doubt, &costs, &(0..place.len()));
-        }
-        let costs = self
-            .costs
-            .get_or_init(|| Costs::of(&self.bytes[self.place.clone()]));
+        let Some(costs) = self.costs() else {
+            let text = &self.bytes[place.clone()];
+            let sorts = Mixture::of(text);
+            return self.judged(place, doubt, sorts, || surprise(text, sorts));
+        };
         let part = place.start - self.place.start..place.end - self.place.start;
-        self.judged(place, doubt, costs, &part)
+        let sorts = costs.mixture(&part);
+        self.judged(place, doubt, sorts, || costs.surprise(&part, sorts))
     }
 
-    /// The same with what it costs as a part of something.
-    fn judged(&self, place: &Range<usize>, doubt: i32, costs: &Costs, part: &Range<usize>) -> bool {
+    /// The costs of the whole token, where parts of it that lie in each other are judged.
+    fn costs(&self) -> Option<&Costs<'_>> {
+        let read = || Costs::of(&self.bytes[self.place.clone()]);
+        self.nested.then(|| self.costs.get_or_init(read))
+    }
+
+    /// The same of a text made of these sorts.
+    fn judged(
+        &self,
+        place: &Range<usize>,
+        doubt: i32,
+        sorts: Mixture,
+        bits: impl FnOnce() -> i32,
+    ) -> bool {
         let text = &self.bytes[place.clone()];
-        let sorts = costs.mixture(part);
         let mixed = sorts.lower > 1 && sorts.upper > 1;
         if sorts.signs == 0 || sorts.lower + sorts.upper < 4 || (sorts.digits == 0 && !mixed) {
             return false;
@@ -303,7 +321,7 @@ impl Read<'_> {
         if name && sorts.changes < 3 {
             return false;
         }
-        let bits = costs.surprise(part, sorts);
+        let bits = bits();
         bits > least
             && !(name && is_pod_name(text))
             && (bits > least + STRUCTURE
@@ -311,7 +329,7 @@ impl Read<'_> {
             && !is_escaped(text)
             && !encoded_text(self.bytes, place)
             && !is_short_text(text)
-            && !explained(self.bytes, place)
+            && !says_what(self.bytes, place)
     }
 }
 
@@ -331,7 +349,7 @@ const STRUCTURE: i32 = 40;
 
 /// Whether the place of a token, the name in front of it, or what stands in front of the last part of it, says what it
 /// is: `KUBE-SVC-NPX46M4PTMTKRN6Y`.
-fn explained(bytes: &[u8], place: &Range<usize>) -> bool {
+fn says_what(bytes: &[u8], place: &Range<usize>) -> bool {
     let last = bytes[place.clone()]
         .iter()
         .rposition(|byte| !WORD[usize::from(*byte)])
