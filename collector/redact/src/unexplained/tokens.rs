@@ -102,25 +102,38 @@ const COUNTED: usize = 1 << 15;
 /// The next token at or behind `from` that may have been drawn.
 pub(super) fn next_token(bytes: &[u8], from: usize) -> Option<Token> {
     let mut at = from;
-    while at + MIN_TOKEN <= bytes.len() {
+    while let Some(eight) = bytes.get(at..)?.first_chunk::<MIN_TOKEN>() {
         // A token of this length holds one of as many bytes apart; most are passed over here.
-        let probe = at + MIN_TOKEN - 1;
-        if !TOKEN[usize::from(bytes[probe])] {
-            at = probe + 1;
+        if !TOKEN[usize::from(eight[MIN_TOKEN - 1])] {
+            at += MIN_TOKEN;
             continue;
         }
-        let start = bytes[at..probe]
-            .iter()
-            .rposition(|byte| !TOKEN[usize::from(*byte)])
-            .map_or(at, |place| at + place + 1);
+        // It begins behind the last of them that is none of it.
+        let apart = apart(u64::from_le_bytes(*eight));
+        if apart != 0 {
+            at += MIN_TOKEN - usize::try_from(apart.leading_zeros() / 8).unwrap_or(0);
+            continue;
+        }
         // The letter of `\n` is none of the token's: it would count as one of its letters, and go with it.
-        let token = counted(bytes, start + escapes::letters(bytes, start));
+        let token = counted(bytes, at + escapes::letters(bytes, at));
         at = token.place.end;
         if token.worth() {
             return Some(token);
         }
     }
     None
+}
+
+/// The highest bit of each of eight bytes that is no part of a token.
+fn apart(eight: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHEST: u64 = 0x80 * ONES;
+    let low = eight & !HIGHEST;
+    // Seven bits and what is added to them have room in eight.
+    let other = |byte: u8| (low ^ (ONES * u64::from(byte))) + 0x7f * ONES;
+    let printed = (low + (0x80 - u64::from(b'!')) * ONES) & !(low + ONES) & !eight;
+    let marks = other(b'"') & other(b'\'') & other(b'`') & other(b'\\');
+    !(printed & marks) & HIGHEST
 }
 
 fn counted(bytes: &[u8], start: usize) -> Token {
@@ -160,5 +173,56 @@ impl Token {
         let word = self.digits == 0 && self.one_case() && length < ONE_CASE;
         let number = self.lower + self.upper <= 2 && (self.digits < MIN_HEX || self.signs > 2);
         length >= MIN_TOKEN && !word && !number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bytes_at_once_are_told_apart_as_one_by_one() {
+        for byte in 0..=u8::MAX {
+            for place in 0..8 {
+                for beside in [b'a', b'~', b'!', b' ', 0, 0x7f, 0xff] {
+                    let mut eight = [beside; 8];
+                    eight[place] = byte;
+                    let expected = eight.map(|byte| u8::from(!TOKEN[usize::from(byte)]) << 7);
+                    let found = apart(u64::from_le_bytes(eight));
+                    assert_eq!(found.to_le_bytes(), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tokens_are_those_that_are_found_byte_by_byte() {
+        let mut state = 7_usize;
+        for _ in 0..2000 {
+            let mut next = || {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                b"aaabbcXYZ019019-_:.= \"\\n\xc3\xa4"[(state >> 33) % 26]
+            };
+            let text: Vec<u8> = (0..80).map(|_| next()).collect();
+            let (mut found, mut at) = (Vec::new(), 0);
+            while let Some(token) = next_token(&text, at) {
+                at = token.place.end;
+                found.push(token.place);
+            }
+            let mut expected = Vec::new();
+            let mut start = 0;
+            while start < text.len() {
+                let rest = text[start..].iter();
+                let length = rest.take_while(|byte| TOKEN[usize::from(**byte)]).count();
+                if length >= MIN_TOKEN {
+                    let token = counted(&text, start + escapes::letters(&text, start));
+                    expected.extend(Some(token.place.clone()).filter(|_| token.worth()));
+                }
+                start += length + 1;
+            }
+            assert_eq!(found, expected);
+        }
     }
 }
