@@ -57,7 +57,7 @@ static PART: [bool; 256] = {
 fn behind_words(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
     let mut start = whole.start;
     for _ in 0..=MOST_WORDS {
-        let groups = start..equal(bytes, start..whole.end);
+        let groups = start..start + equal(&bytes[start..whole.end]);
         let token = whole.start..groups.end;
         if groups.len() >= LEAST
             && drawn(&bytes[groups.clone()])
@@ -74,13 +74,17 @@ fn behind_words(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
     None
 }
 
-/// The end of groups of one length that begin at a place, with what is left behind them.
-fn equal(bytes: &[u8], part: Range<usize>) -> usize {
-    let text = &bytes[part.clone()];
+/// The length of groups of one length that a text begins with, and of what is left behind them; nothing where they are
+/// too few, or too short or long.
+fn equal(text: &[u8]) -> usize {
     let length = letters(text);
     let Some(sign) = text.get(length).filter(|sign| SIGNS.contains(sign)) else {
-        return part.start;
+        return 0;
     };
+    if !LENGTHS.contains(&length) {
+        return 0;
+    }
+    let mut whole = 1;
     let mut end = length;
     while text.get(end) == Some(sign) {
         let next = letters(&text[end + 1..]);
@@ -91,8 +95,9 @@ fn equal(bytes: &[u8], part: Range<usize>) -> usize {
         if next < length {
             break;
         }
+        whole += 1;
     }
-    part.start + end
+    if whole < FEWEST { 0 } else { end }
 }
 
 /// The length of an issuer's word and its sign.

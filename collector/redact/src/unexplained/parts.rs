@@ -157,8 +157,9 @@ fn mixed_groups(text: &[u8]) -> bool {
         digits > 0 && digits < part.len() && numbered.clone().any(u8::is_ascii_alphabetic)
     };
     let hex = |part: &[u8]| part.iter().all(u8::is_ascii_hexdigit);
-    parts().count() > 2
-        && parts().all(|part| part.len() > 2 && mixed(part))
+    // Most names begin with a word.
+    parts().all(|part| part.len() > 2 && mixed(part))
+        && parts().count() > 2
         && !parts().all(hex)
         && parts()
             .map(|part| surprise(part, Sorts::of(part)))
