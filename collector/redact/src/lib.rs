@@ -70,7 +70,6 @@ pub struct Redactor {
     mode: Mode,
     lines: Lines,
     depth: usize,
-    content: Content,
     /// What comes out is no text.
     opaque: bool,
     quiet: Quiet,
@@ -135,7 +134,6 @@ impl Redactor {
             mode,
             lines: Lines::new(content, depth, Marker::new(key)),
             depth,
-            content,
             opaque: false,
             quiet: Quiet::default(),
         }
@@ -269,10 +267,7 @@ impl Redactor {
             false => memchr::memchr(b'\n', rest),
         };
         while let Some(mut at) = end(rest) {
-            let idle = !strings
-                && self.content == Content::Text
-                && self.held.is_empty()
-                && self.lines.idle();
+            let idle = !strings && self.held.is_empty() && self.lines.idle();
             if idle && self.quiet.worth() {
                 let found = scan::quiet_lines(rest, clear, &self.lines.marker.known());
                 clear = found.clear;

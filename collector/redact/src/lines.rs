@@ -155,9 +155,10 @@ impl Lines {
         self.plain(line, out);
     }
 
-    /// Whether the next line means what it would at the beginning of the stream.
+    /// Whether the next line of text means what it would at the beginning of the stream.
     pub(super) fn idle(&self) -> bool {
-        self.head.is_none()
+        self.content == Content::Text
+            && self.head.is_none()
             && self.quiet()
             && self.value_first.is_none()
             && self.objects.nothing_held()

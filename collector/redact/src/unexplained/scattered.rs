@@ -124,22 +124,7 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     if !path && let Some(place) = read.value(&whole, value) {
         return Some(place);
     }
-    let slash = if path { bits(b"/") } else { 0 };
-    let between = |byte: &u8| among(*byte, BETWEEN | slash);
-    let mut at = whole.start;
-    while at < whole.end {
-        let rest = &bytes[at..whole.end];
-        let length = rest.iter().position(between).unwrap_or(rest.len());
-        let piece = at..at + length;
-        if piece != whole
-            && read.drawn(&piece, 0)
-            && (!path || length >= IN_PATH || in_request(&bytes[..whole.end]))
-        {
-            return Some(piece);
-        }
-        at += length + 1;
-    }
-    None
+    read.piece(&whole, path)
 }
 
 /// Whether the mark of an address stands in a text.
@@ -261,6 +246,26 @@ impl Read<'_> {
             if self.drawn(&(start..whole.end), ISSUED) {
                 return (!says_what(self.bytes, whole)).then_some(start..whole.end);
             }
+        }
+        None
+    }
+
+    /// A part between signs of a list, or of a path.
+    fn piece(&self, whole: &Range<usize>, path: bool) -> Option<Range<usize>> {
+        let slash = if path { bits(b"/") } else { 0 };
+        let between = |byte: &u8| among(*byte, BETWEEN | slash);
+        let mut at = whole.start;
+        while at < whole.end {
+            let rest = &self.bytes[at..whole.end];
+            let length = rest.iter().position(between).unwrap_or(rest.len());
+            let piece = at..at + length;
+            if piece != *whole
+                && self.drawn(&piece, 0)
+                && (!path || length >= IN_PATH || in_request(&self.bytes[..whole.end]))
+            {
+                return Some(piece);
+            }
+            at += length + 1;
         }
         None
     }
