@@ -12,6 +12,8 @@ use crate::report::words;
 
 /// Seconds after the start of the machine that count as the start itself.
 const AT_BOOT: i64 = 60;
+/// Seconds after the start of a machine in which nobody lets it sleep.
+const AWAKE: i64 = 600;
 /// What a time is by that the kernel read: nothing in its log says in which zone.
 pub(super) const HARDWARE: &str = "the machine's hardware clock (UTC or local time)";
 
@@ -72,10 +74,14 @@ pub(super) fn of_lines<'a>(
 fn since_boot(seconds: i64, place: Option<&Place>, clocks: &Clocks) -> Option<String> {
     let after = words::span(TimeDelta::try_seconds(seconds)?);
     if let Some(at) = place.and_then(|place| clocks.since_start(place, seconds)) {
-        return Some(format!(
-            "{} by {HARDWARE}, {after} after its start",
-            at.format("%Y-%m-%d %H:%M:%S")
-        ));
+        let at = at.format("%Y-%m-%d %H:%M:%S");
+        // The kernel's clock stands still while the machine sleeps (`printk` takes `local_clock`).
+        return Some(match seconds < AWAKE {
+            true => format!("{at} by {HARDWARE}, {after} after its start"),
+            false => {
+                format!("{at} or later by {HARDWARE}, {after} after its start, sleep not counted")
+            }
+        });
     }
     Some(if seconds < AT_BOOT {
         format!(
@@ -325,8 +331,13 @@ mod tests {
             seconds: 2,
         };
         assert_eq!(
-            said("[    3.952358] Lockdown: unsigned", kernel),
+            said("[    3.952358] Lockdown: unsigned", kernel.clone()),
             "2020-11-19 11:58:36 by the machine's hardware clock (UTC or local time), 3 seconds after its start"
+        );
+        let later = said("[ 7200.952358] NVRM: Xid", kernel);
+        assert!(
+            later.starts_with("2020-11-19 13:58:33 or later by"),
+            "{later}"
         );
         let klog = "E1119 11:58:40.234178    4390 kubelet.go:2183] node not found";
         let zone = Clock::Zone {
