@@ -136,16 +136,7 @@ pub(crate) fn clean<'a>(line: &'a str, depth: usize, marker: &mut Marker) -> Opt
 }
 
 /// What means something outside strings.
-static STRUCTURE: [bool; 256] = {
-    let mut table = [false; 256];
-    let marks = b"\"{[}],";
-    let mut at = 0;
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+static STRUCTURE: [bool; 256] = crate::table::of(b"\"{[}],");
 
 impl<'a> Line<'a, '_> {
     fn open(&mut self, mark: u8) {

@@ -30,6 +30,7 @@ mod random;
 mod scan;
 mod secret_object;
 mod span;
+mod table;
 mod unexplained;
 mod value;
 mod words;
@@ -353,5 +354,7 @@ fn cut_point(bytes: &[u8]) -> usize {
         .map_or(MAX_LINE, |at| from + at + 1)
 }
 
+#[cfg(test)]
+mod draws;
 #[cfg(test)]
 mod tests;

@@ -251,6 +251,7 @@ fn scrambled(value: &str) -> bool {
 mod tests {
     use super::*;
     use crate::Key;
+    use crate::draws::Draws;
 
     fn clean_one(text: &str) -> String {
         clean(text.to_owned(), &mut Marker::new(Key::fixed()))
@@ -291,15 +292,9 @@ mod tests {
             "token", "key", " ", "\t", "\u{b}", "\u{a0}", "ä", "Ab", "x9", "Z", "\"", ":", "=",
             "(", "-", "7",
         ];
-        let (spaced, mut state) = (SPACED.as_ref().unwrap(), 7_usize);
+        let (spaced, mut draws) = (SPACED.as_ref().unwrap(), Draws::new());
         for _ in 0..20_000 {
-            let mut next = || {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                PARTS[(state >> 33) % PARTS.len()]
-            };
-            let text: String = (0..12).map(|_| next()).collect();
+            let text: String = (0..12).map(|_| draws.of(&PARTS)).collect();
             let mut values = (0..text.len())
                 .filter(|at| text.is_char_boundary(*at))
                 .filter_map(|at| spaced.captures_at(&text, at)?.name("s"));

@@ -248,6 +248,7 @@ fn clear_bytes(bytes: &[u8], from: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draws::Draws;
 
     #[test]
     fn words_count_where_the_name_around_them_does() {
@@ -312,15 +313,9 @@ mod tests {
             "--",
             "data:",
         ];
-        let mut state = 7_usize;
+        let mut draws = Draws::new();
         for _ in 0..2000 {
-            let mut next = || {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                PARTS[(state >> 33) % PARTS.len()]
-            };
-            let text: String = (0..30).map(|_| next()).chain(["\n"]).collect();
+            let text: String = (0..30).map(|_| draws.of(&PARTS)).chain(["\n"]).collect();
             let found = quiet_lines(text.as_bytes(), 0, &Known::new());
             let whole = &text[..found.quiet + found.clear];
             for line in whole.split_inclusive('\n').map(str::as_bytes) {

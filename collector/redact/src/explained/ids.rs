@@ -216,16 +216,7 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
 }
 
 /// What stands in no address.
-static ADDRESS_END: [bool; 256] = {
-    let mut table = [false; 256];
-    let marks = b" \t\n\"'`<>()[]{},";
-    let mut at = 0;
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+static ADDRESS_END: [bool; 256] = crate::table::of(b" \t\n\"'`<>()[]{},");
 
 /// Whether a place is within the path of a request or an address, which may hold a key: `GET /v1/<key>/x`,
 /// `https://hooks.example.com/<key>`.

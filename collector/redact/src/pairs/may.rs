@@ -70,6 +70,7 @@ fn plain_key(bytes: &[u8], whole: &Match<'_>) -> Option<Range<usize>> {
 mod tests {
     use super::super::{FLAG, NAMED, PAIR};
     use super::*;
+    use crate::draws::Draws;
 
     const PARTS: [&str; 46] = [
         "name\":\"a",
@@ -121,16 +122,10 @@ mod tests {
     ];
 
     fn texts() -> impl Iterator<Item = String> {
-        let mut state = 7_usize;
-        let mut next = move || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            state >> 33
-        };
+        let mut draws = Draws::new();
         (0..30_000).map(move |_| {
-            let parts = 1 + next() % 12;
-            (0..parts).map(|_| PARTS[next() % PARTS.len()]).collect()
+            let parts = 1 + draws.below(12);
+            (0..parts).map(|_| draws.of(&PARTS)).collect()
         })
     }
 

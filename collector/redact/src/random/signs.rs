@@ -330,20 +330,14 @@ impl Behind<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draws::Draws;
 
     #[test]
     fn a_part_of_a_token_is_and_costs_what_it_does_alone() {
-        let mut state = 7_u64;
+        let letters = b"abcxyzABCXYZ0123456789-_.:/=+~%#,;$@!(){}";
+        let mut draws = Draws::new();
         for _ in 0..500 {
-            let token: Vec<u8> = (0..40)
-                .map(|_| {
-                    state = state
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1);
-                    let at = usize::try_from((state >> 33) % 40).unwrap_or(0);
-                    b"abcxyzABCXYZ0123456789-_.:/=+~%#,;$@!(){}"[at]
-                })
-                .collect();
+            let token: Vec<u8> = (0..40).map(|_| letters[draws.below(40)]).collect();
             let costs = Costs::of(&token);
             for start in (0..40).filter(|at| *at == 0 || SIGN[usize::from(token[at - 1])] > 0) {
                 for end in start + 1..=40 {

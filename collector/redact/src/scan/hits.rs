@@ -74,6 +74,7 @@ fn begins(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draws::Draws;
 
     #[test]
     fn the_rest_of_a_line_holds_what_it_does_alone() {
@@ -103,18 +104,12 @@ mod tests {
             "q7ZkP2mXv9q7ZkP2mXv9",
             "kind:",
         ];
-        let mut state = 7_usize;
+        let mut draws = Draws::new();
         for _ in 0..30_000 {
-            let mut next = || {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                state >> 33
-            };
-            let count = 2 + next() % 10;
-            let parts: Vec<&str> = (0..count).map(|_| PARTS[next() % PARTS.len()]).collect();
+            let count = 2 + draws.below(10);
+            let parts: Vec<&str> = (0..count).map(|_| draws.of(&PARTS)).collect();
             let (prefix, rest) = (
-                parts[..next() % count].concat(),
+                parts[..draws.below(count)].concat(),
                 &parts[count / 2..].concat(),
             );
             let line = format!("{prefix}{rest}\r\n");

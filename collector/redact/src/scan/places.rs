@@ -177,6 +177,7 @@ fn first_drawn(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draws::Draws;
 
     const MEMBERS: [&str; 18] = [
         r#""restartPolicy":"Always""#,
@@ -202,14 +203,9 @@ mod tests {
     #[test]
     fn members_that_stood_in_other_lines_are_what_they_are_alone() {
         let known = Known::new();
-        let mut state = 7_usize;
+        let mut draws = Draws::new();
         for _ in 0..400 {
-            let mut next = || {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                MEMBERS[(state >> 33) % MEMBERS.len()]
-            };
+            let mut next = || draws.of(&MEMBERS);
             let line = format!("{{{},{},{{{},{}}}}}\n", next(), next(), next(), next());
             let bytes = line.as_bytes();
             let mut hits = Vec::new();

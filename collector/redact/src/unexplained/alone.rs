@@ -10,16 +10,7 @@ use super::tokens::{MIN_TOKEN, WORD, next_of};
 use super::words::without_escape;
 
 /// What stands around a word that is alone.
-static EDGE: [bool; 256] = {
-    let mut table = [false; 256];
-    let marks = b" \t\r\n\"'\\,;=()[]{}<>|&";
-    let mut at = 0;
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+static EDGE: [bool; 256] = crate::table::of(b" \t\r\n\"'\\,;=()[]{}<>|&");
 
 /// Whether a word is no part of a name or a path: a line of an escaped text, a value in an address and a part of the path
 /// of a request stand alone.

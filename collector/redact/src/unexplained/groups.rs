@@ -43,15 +43,7 @@ pub(super) fn grouped(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
 }
 
 /// Letters, digits and signs between groups and behind words.
-static PART: [bool; 256] = {
-    let mut table = WORD;
-    let mut at = 0;
-    while at < SIGNS.len() {
-        table[SIGNS[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+static PART: [bool; 256] = crate::table::with(WORD, SIGNS);
 
 /// The groups behind an issuer's words, or without any.
 fn behind_words(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {

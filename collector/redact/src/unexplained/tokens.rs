@@ -18,12 +18,7 @@ pub(super) static WORD: [bool; 256] = {
 };
 
 /// Letters, digits and the marks that join them in names and tokens.
-pub(super) static RUN: [bool; 256] = {
-    let mut table = WORD;
-    table[b'-' as usize] = true;
-    table[b'_' as usize] = true;
-    table
-};
+pub(super) static RUN: [bool; 256] = crate::table::with(WORD, b"-_");
 
 /// The next run of so many such characters or more, at or behind `from`.
 pub(super) fn next_of<const LEAST: usize>(
@@ -179,6 +174,7 @@ impl Token {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draws::Draws;
 
     #[test]
     fn eight_bytes_at_once_are_told_apart_as_one_by_one() {
@@ -197,15 +193,10 @@ mod tests {
 
     #[test]
     fn tokens_are_those_that_are_found_byte_by_byte() {
-        let mut state = 7_usize;
+        let letters = b"aaabbcXYZ019019-_:.= \"\\n\xc3\xa4";
+        let mut draws = Draws::new();
         for _ in 0..2000 {
-            let mut next = || {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                b"aaabbcXYZ019019-_:.= \"\\n\xc3\xa4"[(state >> 33) % 26]
-            };
-            let text: Vec<u8> = (0..80).map(|_| next()).collect();
+            let text: Vec<u8> = (0..80).map(|_| letters[draws.below(26)]).collect();
             let (mut found, mut at) = (Vec::new(), 0);
             while let Some(token) = next_token(&text, at) {
                 at = token.place.end;

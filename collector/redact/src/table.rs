@@ -1,0 +1,16 @@
+//! Sets of bytes as tables, which are read without a search.
+
+/// The set of these bytes.
+pub(crate) const fn of(marks: &[u8]) -> [bool; 256] {
+    with([false; 256], marks)
+}
+
+/// A set and these bytes.
+pub(crate) const fn with(mut table: [bool; 256], marks: &[u8]) -> [bool; 256] {
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+}
