@@ -169,7 +169,7 @@ fn parts(command: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A single `&` leaves something running.
-fn in_background(command: &str) -> bool {
+pub(crate) fn in_background(command: &str) -> bool {
     command.replace("&&", "").contains('&')
 }
 

@@ -3,7 +3,7 @@
 
 use casefile_bundle::sources;
 
-use crate::change::risk;
+use crate::change::{looks, risk};
 use crate::facts::cluster::ComposeMark;
 use crate::facts::node::Process;
 use crate::model::{Analysis, Step, Verdict};
@@ -120,14 +120,12 @@ fn without_command(asked: &str) -> String {
 /// What a row of commands does on the node itself; none where that is nothing, or where one needs another.
 fn rest(command: &str) -> Option<String> {
     const TIED: [&str; 5] = ["for ", "if ", "while ", "$", "|"];
-    if TIED.iter().any(|sign| command.contains(sign)) {
+    if TIED.iter().any(|sign| command.contains(sign)) || looks::in_background(command) {
         return None;
     }
-    let parts = command.split(['\n', ';']).flat_map(|part| part.split("&&"));
-    let own = parts
-        .map(str::trim)
-        .filter(|part| !part.is_empty() && !asks_a_cluster(part));
-    let own: Vec<&str> = own.collect();
+    let mut own = words::commands(command);
+    own.iter_mut().for_each(|part| *part = part.trim());
+    own.retain(|part| !part.is_empty() && !asks_a_cluster(part));
     (!own.is_empty()).then(|| own.join(" && "))
 }
 
@@ -164,12 +162,19 @@ mod tests {
             step("nvidia-smi -L"),
             step("kubectl drain n1 --ignore-daemonsets && systemctl reboot"),
             step("kubectl get pods -o name | xargs echo; ls"),
+            step("kubectl get nodes; printf 'a;b' > f"),
         ];
         assert!(strip(&mut steps, true));
         let left: Vec<_> = steps.iter().map(|step| step.command.as_deref()).collect();
         assert_eq!(
             left,
-            [None, Some("nvidia-smi -L"), Some("systemctl reboot"), None]
+            [
+                None,
+                Some("nvidia-smi -L"),
+                Some("systemctl reboot"),
+                None,
+                Some("printf 'a;b' > f"),
+            ]
         );
     }
 }
