@@ -15,7 +15,7 @@ pub mod state;
 mod unexplained;
 mod verdict;
 
-pub use clock::{Clock, ClockLine, Clocks, Dated, Own};
+pub use clock::{Clock, ClockLine, Clocks, Dated, MachineClock, Own, Started};
 use fix::Fix;
 pub use remedy::{FixFile, Remedy, Step};
 use state::{GpuMap, PacketPath, Packing, RuntimeLayers, State};
@@ -412,6 +412,20 @@ pub struct Seen {
     /// The one pod that it tells of, as `<namespace>/<pod>`.
     #[serde(skip)]
     pub pod: Option<String>,
+    /// What logs are there, where they are most of what it holds.
+    #[serde(skip)]
+    pub logs: Logs,
+}
+
+/// The logs of an input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Logs {
+    /// Nodes whose journal, kernel's log or log files are there.
+    pub nodes: Vec<String>,
+    /// Those of them whose kubelet said that the node became ready, and never that it became not ready.
+    pub ready: usize,
+    /// Pods of which a container's log is there.
+    pub pods: usize,
 }
 
 impl Seen {

@@ -210,13 +210,16 @@ fn unsettled(analysis: &Analysis) -> String {
         true => "No failure found",
         false => "No cause confirmed",
     };
-    let machines = analysis.state.nodes.as_slice();
-    let machine = match (analysis.input.node.as_deref(), machines) {
-        (None, [only]) => Some(only.name.clone()),
+    let listed = analysis.state.nodes.iter().map(|node| node.name.as_str());
+    let mut machines: Vec<&str> = listed.collect();
+    if machines.is_empty() {
+        machines = analysis.seen.logs.nodes.iter().map(String::as_str).collect();
+    }
+    let machine = match (analysis.input.node.as_deref(), machines.as_slice()) {
+        (None, [only]) => Some((*only).to_owned()),
         // A folder's name says less.
         (None, [first, others @ ..]) => Some(format!(
-            "{} and {}",
-            first.name,
+            "{first} and {}",
             count_more(others.len() as u64, "node")
         )),
         (node, _) => node.map(str::to_owned),

@@ -2,16 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::seen::pods::said_best;
+use super::seen::pods::{named, said_best};
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{HelmRelease, Node, Pod};
 use crate::facts::runtime::ContainerdInstance;
 use crate::facts::{Fact, Facts};
 use crate::model::{EnvironmentItem, Impact, ImpactedWorkload, Incident};
+use crate::scan::Scanned;
 
 /// Counts what is hit.
-pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
-    let pods = said_best(facts.table::<Pod>());
+pub(super) fn impact(scanned: &Scanned, incidents: &[Incident]) -> Impact {
+    let facts = &scanned.facts;
+    let mut pods = said_best(facts.table::<Pod>());
+    let at_once = named(scanned);
+    // One that fails counts at whatever moment it was listed.
+    pods.retain(|pod| !pod.data.healthy || at_once.contains(&key(&pod.data)));
     let nodes = facts.table::<Node>();
     let mut impact = Impact::default();
     let mut count = |name: &str, number: usize| {

@@ -31,7 +31,9 @@ pub(super) fn reference_time(
     let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
     let started = summary.header.as_ref().map(|header| header.started);
     let captures = scanned.plan.captures.iter();
-    let taken = captures.filter_map(|capture| capture.identity.taken).max();
+    let taken = captures
+        .filter_map(|capture| Some(capture.identity.taken?.taken))
+        .max();
     let seen = || {
         assessments
             .iter()

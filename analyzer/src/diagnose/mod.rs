@@ -43,7 +43,7 @@ use chrono::{DateTime, Utc};
 
 use crate::change::captured::Captured;
 use crate::derive;
-use crate::facts::text::TimedLine;
+use crate::facts::text::{NewestDate, TimedLine};
 use crate::facts::{Fact, FactType};
 use crate::join::{Member, Unit};
 
@@ -379,7 +379,7 @@ impl Analyzer {
                 .cloned()
                 .chain(coverage::problems(scanned))
                 .collect(),
-            impact: context::impact(&scanned.facts, &incidents),
+            impact: context::impact(scanned, &incidents),
             clocks: seen::clocks(scanned),
             environment: context::environment(&scanned.facts),
             benign: benign
@@ -429,7 +429,7 @@ fn is_understood(scanned: &Scanned, analysis: &Analysis) -> bool {
 fn tells(kind: &str, scanned: &Scanned) -> bool {
     let is_clock = |line: &Fact<HostLine>| matches!(line.data.says, HostSays::Clock(_));
     match kind {
-        TimedLine::KIND => false,
+        TimedLine::KIND | NewestDate::KIND => false,
         HostLine::KIND => !scanned.facts.table::<HostLine>().iter().all(is_clock),
         _ => true,
     }

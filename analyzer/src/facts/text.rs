@@ -1,5 +1,6 @@
 //! Facts about loose text itself: whose output a stretch of it is, and which of its lines tell a time.
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{FactType, Field};
@@ -38,6 +39,21 @@ impl FactType for Printed {
             "" => format!("{}/{}", self.kind, self.name),
             namespace => format!("{}/{namespace}/{}", self.kind, self.name),
         }
+    }
+}
+
+/// The newest date with its zone that a loose text tells.
+#[derive(Debug, Clone, Serialize)]
+pub struct NewestDate {
+    /// The date.
+    pub at: DateTime<Utc>,
+}
+
+impl FactType for NewestDate {
+    const KIND: &'static str = "newest-date";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        String::new()
     }
 }
 

@@ -5,7 +5,7 @@
 use casefile_bundle::Entry;
 
 use super::node_files::printed;
-use super::{Capture, Identity, Layout, Part, Survey, Target, taken};
+use super::{Capture, Identity, Layout, Part, Survey, Target, months, taken};
 
 pub(super) static LAYOUT: Layout = Layout {
     id: "nvidia-bug-report",
@@ -57,7 +57,10 @@ fn sections(capture: &Capture, _: &str, text: &str) -> Vec<Part> {
     };
     let mut close = |section: Section<'_>| {
         for (path, from, lines) in pieces(&section.lines) {
-            let plain = |line: &&'_ str| line.trim_start_matches("uname: ").to_owned() + "\n";
+            let plain = |line: &&'_ str| {
+                let line = line.trim_start_matches("uname: ");
+                months::line_in_english(line).into_owned() + "\n"
+            };
             let text: String = lines.iter().map(plain).collect();
             let line = section
                 .first

@@ -18,7 +18,7 @@ mod yaml_plain;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, Utc};
+use crate::model::MachineClock;
 
 pub use survey::{Entry, Survey};
 pub(crate) use yaml_list::{items as yaml_items, items_as_json as yaml_items_as_json};
@@ -99,8 +99,8 @@ pub struct Identity {
     pub kernel: Option<String>,
     /// The namespace of pods whose files do not name it.
     pub namespace: Option<String>,
-    /// When it was taken, where its head says so.
-    pub taken: Option<DateTime<Utc>>,
+    /// When it was taken, and by what clock, where its head says so.
+    pub taken: Option<MachineClock>,
 }
 
 /// A capture that was recognised.

@@ -1,5 +1,7 @@
 //! Months as journals name them in other languages (`%b` of glibc's locales), told as the English ones.
 
+use std::borrow::Cow;
+
 use casefile_bundle::Entry;
 
 use super::{Capture, Part};
@@ -66,16 +68,7 @@ pub(super) fn is_foreign(line: &str) -> bool {
 pub(super) fn in_english(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
     let mut english = String::with_capacity(text.len());
     for line in text.lines() {
-        let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let month = number(first).and_then(|month| ENGLISH.get(usize::from(month) - 1));
-        match month {
-            Some(month) => {
-                english.push_str(month);
-                english.push(' ');
-                english.push_str(rest);
-            }
-            None => english.push_str(line),
-        }
+        english.push_str(&line_in_english(line));
         english.push('\n');
     }
     let node = capture.identity.node.as_deref().unwrap_or(super::UNNAMED);
@@ -87,6 +80,20 @@ pub(super) fn in_english(capture: &Capture, path: &str, text: &str) -> Vec<Part>
     }]
 }
 
+/// A line that begins with a month, a day and a clock, with the month as in English; any other as it is.
+pub(super) fn line_in_english(line: &str) -> Cow<'_, str> {
+    let told = || {
+        let (first, rest) = line.split_once(' ')?;
+        let mut words = rest.split_ascii_whitespace();
+        let day = words.next()?;
+        let clock = words.next()?;
+        let is_dated = day.parse::<u8>().is_ok() && clock.matches(':').count() == 2;
+        let month = ENGLISH.get(usize::from(number(first).filter(|_| is_dated)?) - 1)?;
+        (*month != first).then(|| format!("{month} {rest}"))
+    };
+    told().map_or(Cow::Borrowed(line), Cow::Owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +102,11 @@ mod tests {
     fn months_of_other_languages_have_their_number() {
         let found = ["août", "Mär", "8月", "дек", "Aug", "ago", "8월", "févr."].map(number);
         assert_eq!(found, [8, 3, 8, 12, 8, 8, 8, 2].map(Some));
+        assert_eq!(line_in_english("Okt 30 08:56:10 n x"), "Oct 30 08:56:10 n x");
+        assert_eq!(line_in_english("5月 29 17:51:40 n x"), "May 29 17:51:40 n x");
+        for line in ["set 5 times", "Jul 24 15:05:00 n x", "pro 30 percent 1:2:3"] {
+            assert_eq!(line_in_english(line), line);
+        }
         assert_eq!(["Then", "13月", "", "kernel:"].map(number), [None; 4]);
     }
 }

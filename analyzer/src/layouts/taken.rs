@@ -1,8 +1,9 @@
 //! When a capture was taken, by its own head: what `date` prints in the locale of the machine.
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{NaiveDate, TimeDelta};
 
 use super::months;
+use crate::model::MachineClock;
 
 /// Minutes that clocks of these names are ahead of UTC. Names that mean two zones (CST, IST, BST) are left out: a wrong
 /// hour is worse than none.
@@ -30,7 +31,7 @@ const ZONES: &[(&str, i64)] = &[
 
 /// The moment of `Tue Jun 26 11:19:49 WIB 2018`, `Do 24. Jul 15:29:56 CEST 2025` or `Mon Jul  7 06:43:57 PM EDT 2025`;
 /// none where a part of it is missing or its zone is not known.
-pub(super) fn moment(text: &str) -> Option<DateTime<Utc>> {
+pub(super) fn moment(text: &str) -> Option<MachineClock> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let clock = words
         .iter()
@@ -47,9 +48,12 @@ pub(super) fn moment(text: &str) -> Option<DateTime<Utc>> {
     };
     let ahead = words.iter().find_map(|word| ahead(word))?;
     let local = date(&words)?.and_hms_opt(hour, minute, second)?;
-    local
-        .and_utc()
-        .checked_sub_signed(TimeDelta::try_minutes(ahead)?)
+    let ahead = TimeDelta::try_minutes(ahead)?;
+    Some(MachineClock {
+        taken: local.and_utc().checked_sub_signed(ahead)?,
+        ahead,
+        is_utc: words.contains(&"UTC"),
+    })
 }
 
 /// The day of `2022-02-10`, or of a month's name beside numbers for day and year.
@@ -85,13 +89,16 @@ mod tests {
 
     #[test]
     fn the_head_of_a_capture_dates_it_where_its_zone_is_known() {
-        let of = |text: &str| moment(text).map(|at| at.format("%F %T").to_string());
+        let of = |text: &str| moment(text).map(|clock| clock.taken.format("%F %T").to_string());
         let is = |text: &str, at: &str| assert_eq!(of(text).as_deref(), Some(at), "{text}");
         is("Tue Jun 26 11:19:49 WIB 2018", "2018-06-26 04:19:49");
         is("Do 24. Jul 15:29:56 CEST 2025", "2025-07-24 13:29:56");
         is("Mon Jul  7 06:43:57 PM EDT 2025", "2025-07-07 22:43:57");
         is("Fri Nov 20 00:10:00 +0530 2026", "2026-11-19 18:40:00");
         is("Thu 2022-02-10 09:52:10 UTC", "2022-02-10 09:52:10");
+        let berlin = moment("Do 24. Jul 15:29:56 CEST 2025").unwrap();
+        assert_eq!((berlin.ahead.num_minutes(), berlin.is_utc), (120, false));
+        assert!(moment("Thu 2022-02-10 09:52:10 UTC").unwrap().is_utc);
         assert_eq!(of("Sun May 29 18:10:23 CST 2022"), None, "two zones");
         assert_eq!(of("Date: none"), None);
     }

@@ -37,7 +37,7 @@ pub(crate) use host::process_record;
 pub(crate) use machines::{composed, machines, openshift};
 pub(crate) use marks::marks;
 pub(crate) use object::{read as read_object, read_json};
-pub(crate) use timed::timed;
+pub(crate) use timed::{is_container_log, newest, timed};
 pub(crate) use typed::printed;
 
 /// Words that kubectl's tables and descriptions, and manifests, are recognised by.

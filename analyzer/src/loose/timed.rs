@@ -2,10 +2,12 @@
 
 use std::sync::LazyLock;
 
+use chrono::{DateTime, Utc};
 use regex::Regex;
 
+use crate::dress;
 use crate::facts::excerpt;
-use crate::facts::text::TimedLine;
+use crate::facts::text::{NewestDate, TimedLine};
 
 /// Lines of one text that are kept.
 const MOST: usize = 3_000;
@@ -36,4 +38,85 @@ pub(crate) fn timed(text: &str) -> Vec<(TimedLine, u32, String)> {
         Some((TimedLine { row }, number, excerpt(line, LONGEST)))
     });
     timed.take(MOST).collect()
+}
+
+/// Dates with their zone: RFC 3339, as web servers log them, as `kubectl describe` prints them.
+static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))",
+        r"|\[(?P<web>\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",
+        r"|\b(?P<mail>[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4})\b",
+    ))
+    .ok()
+});
+
+/// What ends one day says nothing of when the text was written.
+static AHEAD: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)not ?after|expir|valid|until|deadline").ok());
+
+/// The newest date with its zone that a text tells, and its line from 1.
+pub(crate) fn newest(text: &str) -> Option<(NewestDate, u32)> {
+    let (whole, ahead) = (WHOLE.as_ref()?, AHEAD.as_ref()?);
+    let lines = text.lines().zip(1_u32..);
+    let dated = lines.filter_map(|(line, number)| {
+        let found = whole.captures(line)?;
+        let part = |name: &str| found.name(name).map(|part| part.as_str());
+        let at = match (part("iso"), part("web")) {
+            (Some(iso), _) => DateTime::parse_from_rfc3339(iso),
+            (None, Some(web)) => DateTime::parse_from_str(web, "%d/%b/%Y:%H:%M:%S %z"),
+            (None, None) => DateTime::parse_from_rfc2822(part("mail")?),
+        };
+        let at: DateTime<Utc> = at.ok()?.to_utc();
+        (!ahead.is_match(line)).then_some((at, number))
+    });
+    let (at, line) = dated.max_by_key(|(at, line)| (*at, std::cmp::Reverse(*line)))?;
+    Some((NewestDate { at }, line))
+}
+
+/// Lines from which on a text may be a log.
+const LOG: usize = 3;
+
+/// Whether a text is what a container wrote: most of its lines tell when, and none the machine, as the system's log does.
+/// The log of a part of Kubernetes on a node has a header like theirs, so the name has to say that it is a log.
+pub(crate) fn is_container_log(path: &str, text: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    if !name.contains("log") || name.contains("kubelet") {
+        return false;
+    }
+    let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(MOST);
+    let told = |line: &&str| {
+        let dress = dress::undress(line);
+        let web = || WHOLE.as_ref().is_some_and(|whole| whole.is_match(line));
+        dress.host.is_empty() && dress.speaker.is_empty() && (dress.is_dressed || web())
+    };
+    let (all, told) = (lines().count(), lines().filter(told).count());
+    all >= LOG && told * 2 > all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_date_of_a_text_is_no_end_of_a_certificate() {
+        let text = "creationTimestamp: \"2026-06-12T18:32:49Z\"\n\
+            10.0.0.1 - - [12/Jun/2026:19:22:33 +0000] \"GET / HTTP/1.1\" 200\n\
+            RenewTime: Fri, 12 Jun 2026 21:00:00 +0200\n\
+            notAfter: 2036-06-12T18:32:49Z\n";
+        let (newest, line) = newest(text).unwrap();
+        assert_eq!((newest.at.to_rfc3339().as_str(), line), ("2026-06-12T19:22:33+00:00", 2));
+        assert!(super::newest("12 Jun, 18:32:49").is_none());
+    }
+
+    #[test]
+    fn a_containers_log_tells_times_and_no_machine() {
+        let web = "10.0.0.1 - - [12/Jun/2026:19:22:33 +0000] \"GET / HTTP/1.1\" 200\n".repeat(3);
+        assert!(is_container_log("state/nginx-logs.txt", &web));
+        assert!(!is_container_log("state/nginx.txt", &web));
+        let klog = "I0612 18:37:26.100000 7 main.go:12] Starting\n".repeat(3);
+        assert!(is_container_log("ingress-controller-logs.txt", &klog));
+        assert!(!is_container_log("kubelet.log", &klog));
+        let system = "Jun 12 18:37:26 gpu-1 kernel: NVRM: loading\n".repeat(3);
+        assert!(!is_container_log("system.log", &system));
+    }
 }

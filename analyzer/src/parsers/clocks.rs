@@ -67,6 +67,27 @@ pub(super) static ZONE: Extractor = Extractor {
     },
 };
 
+/// systemd's first words: `systemd 252.22-1~deb12u1 running in system mode (+PAM ...)`, with a `v` before the version
+/// since 255. systemd, src/core/main.c.
+pub(super) static SYSTEMD: Extractor = Extractor {
+    needle: " running in system mode ",
+    extract: |line| {
+        let is_its_own = line.speaker.starts_with("systemd") || line.shown().contains("systemd[1]: ");
+        is_its_own.then(|| clock(line, Clock::Systemd))
+    },
+};
+
+/// systemd's `RTC configured in localtime, applying delta of 480 minutes to system time.`; it says nothing where the clock
+/// runs in UTC. systemd, src/core/main.c, `initialize_clock`.
+pub(super) static LOCAL_HARDWARE_CLOCK: Extractor = Extractor {
+    needle: "RTC configured in localtime, applying delta of ",
+    extract: |line| {
+        let (_, rest) = line.shown().split_once("applying delta of ")?;
+        let minutes = rest.split_once(" minutes")?.0.parse().ok()?;
+        Some(clock(line, Clock::LocalHardware(minutes)))
+    },
+};
+
 /// A date, a time and a fraction are no longer.
 const MOST: usize = 30;
 /// A line is written so many seconds after the time that it tells, at most.
@@ -136,6 +157,16 @@ mod tests {
             told(&ZONE, "       Time zone: Europe/Berlin (CET, +0100)"),
             None
         );
+    }
+
+    #[test]
+    fn systemd_tells_by_what_the_hardware_clock_runs() {
+        let local = "[    3.037821] systemd[1]: RTC configured in localtime, applying delta of 480 minutes to system time.";
+        assert_eq!(told(&LOCAL_HARDWARE_CLOCK, local), Some(Clock::LocalHardware(480)));
+        let start = "[    2.5] systemd[1]: systemd 249.11-0ubuntu3.9 running in system mode (+PAM +AUDIT)";
+        assert_eq!(told(&SYSTEMD, start), Some(Clock::Systemd));
+        let other = "[    2.5] init: daemon running in system mode (+PAM +AUDIT)";
+        assert_eq!(told(&SYSTEMD, other), None);
     }
 
     #[test]

@@ -15,6 +15,14 @@ pub enum Figure {
     Module(String),
     /// Version of the kernel that runs.
     Kernel(String),
+    /// The kernel that NVIDIA's installer builds the module for.
+    BuildsFor(String),
+    /// The kubelet says that its node became ready.
+    Ready,
+    /// The kubelet says that its node became not ready.
+    NotReady,
+    /// NVIDIA's installer came to its end: version of the driver.
+    Installed(String),
 }
 
 /// The kubelet's first line: `"Kubelet version" kubeletVersion="v1.31.4"`.
@@ -164,6 +172,38 @@ fn version(line: &LogLine<'_>, text: &str) -> Option<Extracted> {
     let like = version.starts_with('v') && version.matches('.').count() >= 2;
     like.then(|| figure(line, Figure::Kubelet(version.to_owned())))
 }
+
+/// `"Fast updating node status as it just became ready"`, pkg/kubelet/kubelet_node_status.go since 1.26.
+pub(super) static NODE_READY: Extractor = Extractor {
+    needle: "node status as it just became ready",
+    extract: |line| Some(figure(line, Figure::Ready)),
+};
+
+/// `"Node became not ready" node="gpu-1" condition={...}`, pkg/kubelet/nodestatus/setters.go.
+pub(super) static NODE_NOT_READY: Extractor = Extractor {
+    needle: "Node became not ready",
+    extract: |line| Some(figure(line, Figure::NotReady)),
+};
+
+/// `-> Kernel source path: '/lib/modules/5.13.0-35-generic/build'` of NVIDIA's installer, kernel.c of nvidia-installer.
+pub(super) static INSTALLER_KERNEL: Extractor = Extractor {
+    needle: "-> Kernel source path: '/lib/modules/",
+    extract: |line| {
+        let (_, rest) = line.text.split_once("'/lib/modules/")?;
+        let (kernel, _) = rest.split_once('/')?;
+        Some(figure(line, Figure::BuildsFor(kernel.to_owned())))
+    },
+};
+
+/// `Installation of the NVIDIA Accelerated Graphics Driver for Linux-x86_64 (version: 525.116.04) is now complete.`
+pub(super) static INSTALLER_DONE: Extractor = Extractor {
+    needle: ") is now complete.",
+    extract: |line| {
+        let (_, rest) = line.text.split_once("Installation of the NVIDIA ")?;
+        let (version, _) = rest.split_once("(version: ")?.1.split_once(')')?;
+        Some(figure(line, Figure::Installed(version.to_owned())))
+    },
+};
 
 fn figure(line: &LogLine<'_>, figure: Figure) -> Extracted {
     Extracted::Host(said(line, HostSays::Figure(figure)))

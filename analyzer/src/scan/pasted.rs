@@ -79,7 +79,16 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
     let printed = printed.map(|(data, line)| marked(path, data, line));
     let timed = loose::timed(text).into_iter();
     let timed = timed.map(|(data, line, text)| quoted(path, data, line, text));
-    let of_text = machines.chain(composed).chain(openshift).chain(printed);
+    let newest = loose::newest(text).map(|(data, line)| marked(path, data, line));
+    if loose::is_container_log(path, text) {
+        let place = Place {
+            path: path.to_owned(),
+            line: Some(1),
+        };
+        let list = Entry::PodLog("pasted/pasted/pasted.log").path();
+        pieces.lists.insert(list, place);
+    }
+    let of_text = machines.chain(composed).chain(newest).chain(openshift).chain(printed);
     pieces.parsed.push(Parsed {
         facts: marks.chain(of_text).chain(timed).collect(),
         ..Parsed::default()

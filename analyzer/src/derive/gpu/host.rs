@@ -11,6 +11,7 @@ use crate::facts::node::Setting;
 use crate::gpu::lspci::{self, Controller};
 use crate::gpu::stack::Read;
 use crate::model::Place;
+use crate::parsers::{Figure, HostLine, HostSays};
 
 /// NVIDIA's display controllers: as `lspci -nnk` prints them, else as the collector read them from sysfs.
 pub(super) fn controllers(known: &Known<'_>, node: &str) -> Vec<(Controller, Place)> {
@@ -72,6 +73,34 @@ pub(super) fn kernel(known: &Known<'_>, node: &str) -> Option<Read<Place>> {
     let settings = known.facts.table::<Setting>().iter();
     let of_node = |one: &&Fact<Setting>| one.data.node == node && !one.data.value.is_empty();
     let mut settings = settings.filter(of_node);
-    let found = settings.find(|one| one.data.name == "kernel.osrelease")?;
-    Some(read(&found.data.value, &found.place))
+    if let Some(found) = settings.find(|one| one.data.name == "kernel.osrelease") {
+        return Some(read(&found.data.value, &found.place));
+    }
+    let printed = Entry::Printed(node, "uname").path();
+    let line = known.documents.get(&printed)?.lines().next()?;
+    let kernel = line.strip_prefix("Linux ")?.split_whitespace().nth(1)?;
+    let place = Place {
+        path: printed,
+        line: Some(1),
+    };
+    Some(read(kernel, &place))
+}
+
+/// The kernel for which NVIDIA's installer built the module when it last ran to its end: it writes its log anew each time.
+pub(super) fn installed_for(known: &Known<'_>, node: &str) -> Option<Read<Place>> {
+    let figures = || {
+        let lines = known.facts.table::<HostLine>().iter();
+        lines.filter_map(|line| match &line.data.says {
+            HostSays::Figure(figure) if line.data.node == node => Some((figure, &line.place)),
+            _ => None,
+        })
+    };
+    let (_, done) = figures().find(|(figure, _)| matches!(figure, Figure::Installed(_)))?;
+    figures().find_map(|(figure, place)| match figure {
+        Figure::BuildsFor(kernel) if place.path == done.path => Some(Read {
+            value: kernel.clone(),
+            place: place.clone(),
+        }),
+        _ => None,
+    })
 }

@@ -56,10 +56,15 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
             again: is_apart(&moments(known, line)),
             sentence: story.says,
         };
+        // A time that names no year or no zone is nowhere but in the line as it stands.
+        let text = match line.at {
+            Some(_) => line.text.clone(),
+            None => line.data.says.shown.clone(),
+        };
         let fact = Fact {
             data,
             place: line.place.clone(),
-            text: line.text.clone(),
+            text,
             at: line.at,
         };
         Some(fact.into())
@@ -68,13 +73,15 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
 }
 
 /// The node's Xid messages. The kernel log is often captured twice: what this start of the machine said goes before what
-/// an earlier one did, the journal before other files, and of those the one that has it more often.
+/// an earlier one did, what has a time before what counts seconds, the journal before other files, and of those the one that
+/// has it more often.
 fn lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a Fact<DriverLine>> {
     let of_node = |line: &&Fact<DriverLine>| line.data.node == node;
     let rank = |line: &Fact<DriverLine>| {
         let path = &line.place.path;
         let often = std::cmp::Reverse(line.data.count);
-        (is_of_earlier_boot(path), !path.contains("/journal/"), often)
+        let undated = line.data.says.moments.is_empty();
+        (is_of_earlier_boot(path), undated, !path.contains("/journal/"), often)
     };
     let mut kept: Vec<&Fact<DriverLine>> = Vec::new();
     for line in known.facts.table::<DriverLine>().iter().filter(of_node) {

@@ -1,6 +1,7 @@
 //! What an input shows, counted: numbers that a person would count by hand in it. What is not there is not counted, so that zero
 //! means "none seen" and never "none there".
 
+mod logs;
 pub(super) mod pods;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +12,7 @@ use super::platform;
 use crate::facts::cluster::{MachineMark, NamedBy};
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{Event, Node, Pod};
+use crate::facts::text::NewestDate;
 use crate::model::{Clock, ClockLine, Clocks, Seen};
 use crate::parsers::{Figure, HostLine, HostSays};
 use crate::scan::{Scanned, node_of};
@@ -33,6 +35,7 @@ pub(super) fn seen(scanned: &Scanned) -> Seen {
         machine: machine(scanned, &nodes),
         openshift: platform::is_openshift(facts),
         pod: pods::only(scanned),
+        logs: logs::logs(scanned),
     }
 }
 
@@ -172,19 +175,28 @@ fn figures(scanned: &Scanned) -> impl Iterator<Item = (&str, &Figure)> {
     })
 }
 
-/// The lines that date others. That the zone is UTC counts where all lines are of one machine.
+/// What dates lines. The zone of a machine counts where all lines are of that one.
 pub(super) fn clocks(scanned: &Scanned) -> Clocks {
     let lines = scanned.facts.table::<HostLine>().iter();
     let nodes: BTreeSet<&str> = lines.clone().map(|line| line.data.node.as_str()).collect();
+    let is_one = nodes.len() <= 1;
     let told = lines.filter_map(|line| match &line.data.says {
-        HostSays::Clock(clock) if *clock != Clock::Utc || nodes.len() == 1 => Some(ClockLine {
+        HostSays::Clock(clock) if *clock != Clock::Utc || is_one => Some(ClockLine {
             place: line.place.clone(),
             count: line.data.count,
             clock: clock.clone(),
         }),
         _ => None,
     });
-    Clocks(told.collect())
+    let mut heads = scanned.plan.captures.iter();
+    let machine = heads.find_map(|capture| capture.identity.taken);
+    let dates = scanned.facts.table::<NewestDate>().iter();
+    let newest = dates.max_by_key(|one| one.data.at);
+    Clocks {
+        lines: told.collect(),
+        machine: machine.filter(|_| is_one),
+        newest: newest.map(|one| (one.data.at, one.place.clone())),
+    }
 }
 
 /// Whether a line of lspci is of a GPU of NVIDIA.

@@ -12,7 +12,7 @@ type Name<'a> = (&'a str, &'a str);
 
 /// Pods that objects, descriptions of nodes and names of logs tell of. A table without namespaces names those of another list.
 /// Where nothing but texts lie about, printed at several moments, a list of all namespaces tells how many there are at once.
-pub(super) fn named(scanned: &Scanned) -> BTreeSet<(&str, &str)> {
+pub(in crate::diagnose) fn named(scanned: &Scanned) -> BTreeSet<(&str, &str)> {
     let facts = &scanned.facts;
     let objects = facts.table::<Pod>().iter();
     let objects = objects.map(|pod| (pod.data.namespace.as_str(), pod.data.name.as_str()));
@@ -52,7 +52,7 @@ pub(super) fn only(scanned: &Scanned) -> Option<String> {
 }
 
 /// The pod that a log is kept by, where nothing but logs tells of pods.
-fn of_log(path: &str) -> Option<Name<'_>> {
+pub(super) fn of_log(path: &str) -> Option<Name<'_>> {
     let below = path.strip_prefix("cluster-resources/pods/logs/")?;
     let (namespace, rest) = below.split_once('/')?;
     let (pod, _) = rest.split_once('/')?;

@@ -52,10 +52,7 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
     Some(match stamp {
         // It is no older than its pod.
         Some(stamp) if stamp.starts_with(ages::AT_MOST) => Rich::from(format!("{stamp}.")),
-        // The lines kept of it are some of many; what they tell of may be older.
-        Some(stamp) => Rich::from(format!(
-            "{stamp}. That is the time of one line that shows it; it may have begun earlier."
-        )),
+        Some(stamp) => Rich::from(format!("{stamp}{ONE_LINE}.")),
         None => not_known(),
     })
 }
@@ -70,11 +67,20 @@ pub(super) fn is_stamped(first: &Incident, analysis: &Analysis) -> bool {
     stamped(first, analysis).is_some()
 }
 
-/// The time of a line for a cause, or of one beside it.
+/// The time of a line for a cause, of one that follows from it, or of one beside it.
 fn stamped(first: &Incident, analysis: &Analysis) -> Option<String> {
-    let stamp = stamp::of_lines(shown(first), Dates::of(analysis));
+    let dates = Dates::of(analysis);
+    let stamp = stamp::of_lines(shown(first), dates).or_else(|| {
+        let follows = first.symptoms.iter().flat_map(|one| &one.evidence);
+        let stamp = stamp::of_lines(lines_for(follows), dates)?;
+        Some(format!("{stamp}{ONE_LINE}"))
+    });
     stamp.or_else(|| beside(first.beside.as_ref(), analysis))
 }
+
+/// The lines kept of it are some of many; what they tell of may be older.
+const ONE_LINE: &str =
+    ". That is the time of one line that shows it; it may have begun earlier";
 
 /// What a line beside says of the time.
 fn beside(beside: Option<&Beside>, analysis: &Analysis) -> Option<String> {
@@ -211,10 +217,13 @@ fn first_clause(line: &Evidence) -> String {
 
 /// The lines for a cause, the strongest first, as they stand.
 fn shown(incident: &Incident) -> impl Iterator<Item = stamp::Line<'_>> {
-    let lines = incident
-        .evidence
-        .iter()
-        .filter(|line| line.role == Role::For);
+    lines_for(incident.evidence.iter())
+}
+
+fn lines_for<'a>(
+    evidence: impl Iterator<Item = &'a Evidence>,
+) -> impl Iterator<Item = stamp::Line<'a>> {
+    let lines = evidence.filter(|line| line.role == Role::For);
     lines.map(|line| (line.text.as_str(), Some(&line.place)))
 }
 

@@ -425,12 +425,46 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
     text.trimmed()
 }
 
+/// Whose own logs a calm answer rests on, where nothing tells more of the nodes.
+fn logs_of_nodes(analysis: &Analysis) -> Option<String> {
+    let logs = &analysis.seen.logs;
+    let is_told = analysis.state.nodes.iter().any(|node| node.ready.is_some());
+    if is_told || logs.nodes.len() < 2 {
+        return None;
+    }
+    let shown: Vec<String> = logs.nodes.iter().take(NODES).cloned().collect();
+    let more = logs.nodes.len() - shown.len();
+    let names = match more {
+        0 => words::join(&shown),
+        more => format!("{} and {more} more", shown.join(", ")),
+    };
+    let ready = match logs.ready {
+        0 => String::new(),
+        all if all == logs.nodes.len() => "; each kubelet says that its node became ready".to_owned(),
+        some => format!("; {some} kubelets say that their node became ready"),
+    };
+    let count = words::count(logs.nodes.len() as u64, "node");
+    Some(format!("the logs of {count} ({names}{ready})"))
+}
+
+/// Of how many pods logs are there, where no list tells how they are.
+fn logs_of_pods(analysis: &Analysis) -> Option<String> {
+    let pods = analysis.seen.logs.pods as u64;
+    let listed = analysis.impact.counts.get("pods").copied().unwrap_or(0);
+    (listed == 0 && pods > 0).then(|| format!("the logs of {}", words::count(pods, "pod")))
+}
+
+/// So many nodes are named.
+const NODES: usize = 4;
+
 /// What a calm answer rests on.
 fn looked_at(analysis: &Analysis) -> Option<Rich> {
     let seen = &analysis.seen;
     let counted = |number: u64, noun: &str| (number > 0).then(|| words::count(number, noun));
     let named = |what: &str, value: &Option<String>| Some(format!("{what} {}", value.as_deref()?));
     let parts = [
+        logs_of_nodes(analysis),
+        logs_of_pods(analysis),
         counted(seen.gpus, "GPU"),
         named("NVIDIA driver", &seen.driver_version),
         named("kernel", &seen.kernel),
@@ -442,8 +476,19 @@ fn looked_at(analysis: &Analysis) -> Option<Rich> {
     if parts.is_empty() {
         return None;
     }
-    let text = Rich::from(format!("{}.", words::join(&parts)));
-    Some(match (analysis.reference_time, analysis.clocks.started()) {
+    let text = Rich::from(words::capital(&format!("{}.", words::join(&parts))));
+    let is_snapshot = analysis.input.finished.or(analysis.input.started).is_some();
+    let clocks = &analysis.clocks;
+    if let (None, Some((at, place))) = (analysis.reference_time, &clocks.newest) {
+        return Some(text.text(format!(
+            " The newest date in it is {} ({place}).",
+            words::time(*at)
+        )));
+    }
+    Some(match (analysis.reference_time, clocks.started()) {
+        (Some(now), _) if !is_snapshot => {
+            text.text(format!(" The last line is of {}.", words::time(now)))
+        }
         (Some(_), _) => text,
         (None, Some(at)) => text.text(format!(
             " The kernel started at {} by {}.",

@@ -2,8 +2,12 @@
 
 use std::borrow::Cow;
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use super::began;
-use crate::model::{Analysis, Incident, Unexplained, Verdict};
+use crate::grade;
+use crate::model::{Analysis, Evidence, Incident, Role, Unexplained, Verdict};
+use crate::report::escape;
 use crate::report::blocks::Rich;
 use crate::report::words;
 use crate::rules::template::is_shell_word;
@@ -32,6 +36,10 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
         return Rich::from(format!(
             "No cause is confirmed. Single lines would fit {all} without a link to this failure."
         ));
+    } else if has_spoken(analysis) {
+        Rich::from("What it says itself stands under Failing. No known cause is confirmed; ")
+            .verdict(Verdict::Possible)
+            .text(" besides: ")
     } else {
         Rich::from("No cause is confirmed; ")
             .verdict(Verdict::Possible)
@@ -40,18 +48,72 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
     for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
         text = text.text(if index == 0 { "" } else { "; " });
         text = text.say(&words::clause(&incident.title));
+        let when = || seen_when(incident, analysis).filter(|_| words::is_calm(analysis));
         if let Some(against) = contradicted(incident) {
             text = text.text(format!(" (against it: {against})"));
-        } else if let Some(at) =
-            began::first_seen(incident, analysis).filter(|_| words::is_calm(analysis))
-        {
-            text = text.text(format!(" (first seen {at})"));
+        } else if let Some(when) = when() {
+            text = quote(text.text(format!(" ({when}")), incident).text(")");
         }
     }
     match analysis.incidents.len().saturating_sub(NAMED) {
         0 => text.text("."),
         more => text.text(format!("; {}.", words::count_more(more as u64, "cause"))),
     }
+}
+
+/// When a sign was first seen, and when last, where the input goes on after it.
+fn seen_when(incident: &Incident, analysis: &Analysis) -> Option<String> {
+    let (Some(since), Some((last, span))) = (incident.since, ended(incident, analysis)) else {
+        let at = began::first_seen(incident, analysis)?;
+        return Some(format!("first seen {at}"));
+    };
+    let (first, last) = (words::time(since), words::time(last));
+    Some(match first == last {
+        true => format!("seen at {first}, not in the {span} after it"),
+        false => format!("seen from {first} to {last}, not in the {span} after it"),
+    })
+}
+
+/// When a sign was seen last, and how long the input goes on after it without it.
+fn ended(incident: &Incident, analysis: &Analysis) -> Option<(DateTime<Utc>, String)> {
+    const WITHOUT: TimeDelta = TimeDelta::minutes(2);
+    let last = incident.last?;
+    let without = analysis.reference_time? - last;
+    (without >= WITHOUT).then(|| (last, words::span(without)))
+}
+
+/// What a line says that shows a sign, for it often names what the sign is about.
+fn quote(text: Rich, incident: &Incident) -> Rich {
+    const NAMES: [&str; 3] = ["image=\"", "pod=\"", "object=\""];
+    let lines = || {
+        let all = incident.evidence.iter();
+        all.filter(|line| line.role == Role::For && !line.text.trim().is_empty())
+    };
+    let naming = |line: &&Evidence| NAMES.iter().any(|name| line.text.contains(name));
+    let Some(line) = lines().find(naming).or_else(|| lines().next()) else {
+        return text;
+    };
+    text.text(": ").code(escape::cut_end(&said(&line.text), QUOTE))
+}
+
+/// Characters of what a line says.
+const QUOTE: usize = 130;
+
+/// What a line says without its head: of a line of fields the error, else the message.
+fn said(line: &str) -> String {
+    let (_, message) = grade::message(line.trim());
+    let message = match message.split_once("] ") {
+        Some((head, rest)) if head.starts_with(['I', 'W', 'E', 'F']) && !head.contains('"') => rest,
+        _ => message,
+    };
+    let field = |name: &str| {
+        let (_, rest) = message.split_once(name)?;
+        let mut end = rest.match_indices('"').map(|(at, _)| at);
+        let end = end.find(|at| !rest[..*at].ends_with('\\'))?;
+        Some(rest[..end].replace("\\\"", "\""))
+    };
+    let told = field(" err=\"").or_else(|| field(" msg=\""));
+    told.unwrap_or_else(|| message.to_owned())
 }
 
 /// The state of a node, a pod or a GPU that speaks against a cause: what lines told before is not so any more.
@@ -180,7 +242,7 @@ fn object(subject: &str) -> Option<String> {
 }
 
 /// Whether a program that ended left a line of its own log.
-fn has_spoken(analysis: &Analysis) -> bool {
+pub(super) fn has_spoken(analysis: &Analysis) -> bool {
     let first = analysis.unexplained.first();
     first.is_some_and(|first| {
         first.subject.starts_with("pod/")
@@ -204,18 +266,61 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
     };
     const UNLESS: &str = "Nothing if nobody has reported a fault.";
     let text = first.would_settle.first().map(|text| words::clause(text));
+    // A question with blanks to fill is none that a command settles.
+    let text = text.map(|text| match text.split_once(" (") {
+        Some((question, rest)) if is_blank(rest) => match rest.split_once("). ") {
+            Some((_, answers)) => format!("{question} {answers}"),
+            None => question.to_owned(),
+        },
+        _ => text,
+    });
+    let is_over = analysis.incidents.iter().all(|one| ended(one, analysis).is_some());
     match (text, calm) {
+        (Some(text), true) if is_over => Some(format!(
+            "If nobody has reported a fault of that time, nothing. If somebody has, settle the {which}: {text}. Asking changes nothing."
+        )),
         (Some(text), true) => Some(format!(
             "If nobody has reported a fault, nothing. If somebody has, settle the {which}: {text}. Asking changes nothing."
         )),
         (None, true) => Some(UNLESS.to_owned()),
         // What a program itself says last is nearer to the truth than any guess.
         (Some(text), false) if has_spoken(analysis) => Some(format!(
-            "Read its last words and the lines around them. If they do not say it, settle the {which}: {text}. Asking changes nothing."
+            "See to what its last words say; the lines around them tell more. If they do not say it, settle the {which}: {text}. Asking changes nothing."
         )),
         (Some(text), false) => Some(format!(
             "Settle the {which}: {text}. Asking changes nothing."
         )),
         (None, false) => None,
+    }
+}
+
+/// Whether a command has a blank that nobody filled.
+fn is_blank(command: &str) -> bool {
+    let mut parts = command.split('<').skip(1);
+    parts.any(|part| {
+        let name = part.split('>').next().unwrap_or_default();
+        name.len() < part.len() && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_quoted_by_what_it_says() {
+        let kubelet = r#"Sep 09 02:18:12 n1 kubelet[2142]: E0909 02:18:12.04 2142 remote_image.go:180] "Failed" err="manifest for \"a:1\" not found" image="a:1""#;
+        assert_eq!(said(kubelet), r#"manifest for "a:1" not found"#);
+        let docker = r#"Sep 09 02:18:12 n1 dockerd[1]: time="2024-09-09T02:18:12Z" level=error msg="Not continuing" spanID=1"#;
+        assert_eq!(said(docker), "Not continuing");
+        assert_eq!(said("[ 12.5] NVRM: Xid 31"), "[ 12.5] NVRM: Xid 31");
+    }
+
+    #[test]
+    fn a_command_with_a_blank_is_told_from_one_that_reads_a_file() {
+        assert!(is_blank("kubectl describe pod <pod> | head"));
+        assert!(is_blank("skopeo inspect `docker://<image-name>`"));
+        assert!(!is_blank("grep x < /tmp/file; wc > /tmp/other"));
+        assert!(!is_blank("iostat -x 2 3"));
     }
 }

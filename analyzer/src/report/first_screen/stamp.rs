@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::ages;
 use crate::dress;
-use crate::model::{Analysis, Beside, Clocks, Dated, Near, Own, Place};
+use crate::model::{Analysis, Beside, Clocks, Dated, Near, Own, Place, Started};
 use crate::report::words;
 
 /// Seconds after the start of the machine that count as the start itself.
@@ -50,7 +50,11 @@ pub(super) fn of_lines<'a>(
             || written(line).is_some()
     });
     let Some((first, place)) = dated else {
-        return ages::of(lines.iter().map(|(line, _)| *line));
+        let stamp = ages::of(lines.iter().map(|(line, _)| *line))?;
+        return Some(match &dates.clocks.newest {
+            Some((at, _)) => format!("{stamp}. The newest date in the input is {}", words::time(*at)),
+            None => stamp,
+        });
     };
     if let Some(at) = written(first) {
         return Some(at);
@@ -61,25 +65,44 @@ pub(super) fn of_lines<'a>(
     if let Some(at) = klog(first) {
         return Some(by_log(&at, Own::Klog, *place, dates));
     }
-    // The same line of the kernel may stand in the system's log as well, which has a date.
+    // The kernel's words may stand in the system's log as well, which has a date: there with its clock or without.
     let stamp = first.get(..first.find(']')? + 1)?;
-    let mut same = lines.iter().filter(|(line, _)| line.contains(stamp));
+    let same = |line: &str| line.contains(stamp) || said(line) == said(first);
+    let mut same = lines.iter().filter(|(line, _)| same(line));
     if let Some((at, place)) = same.find_map(|(line, place)| Some((syslog(line)?, *place))) {
         return Some(by_log(at, Own::System, place, dates));
     }
     since_boot(boot(first)?, *place, dates.clocks)
 }
 
+/// What a line says, without any clock before it.
+fn said(line: &str) -> &str {
+    let message = line.get(dress::undress(line).outer..).unwrap_or(line);
+    message.trim()
+}
+
 /// So many seconds after the start of the machine.
 fn since_boot(seconds: i64, place: Option<&Place>, clocks: &Clocks) -> Option<String> {
     let after = words::span(TimeDelta::try_seconds(seconds)?);
     if let Some(at) = place.and_then(|place| clocks.since_start(place, seconds)) {
-        let at = at.format("%Y-%m-%d %H:%M:%S");
         // The kernel's clock stands still while the machine sleeps (`printk` takes `local_clock`).
-        return Some(match seconds < AWAKE {
-            true => format!("{at} by {HARDWARE}, {after} after its start"),
-            false => {
-                format!("{at} or later by {HARDWARE}, {after} after its start, sleep not counted")
+        let (later, slept) = match seconds < AWAKE {
+            true => ("", ""),
+            false => (" or later", ", sleep not counted"),
+        };
+        let whole = match at {
+            Started::At(at) => Some(at),
+            // Whichever it shows, it is the same.
+            Started::Hardware(at) => clocks.is_utc().then(|| at.and_utc()),
+        };
+        return Some(match (whole, at) {
+            (Some(at), _) | (None, Started::At(at)) => {
+                let at = words::time(at);
+                format!("{at}{later}, {after} after the machine's start{slept}")
+            }
+            (None, Started::Hardware(at)) => {
+                let at = at.format("%Y-%m-%d %H:%M:%S");
+                format!("{at}{later} by {HARDWARE}, {after} after its start{slept}")
             }
         });
     }
@@ -317,7 +340,10 @@ mod tests {
             clock,
         };
         let said = |text: &str, clock: Clock| {
-            let clocks = Clocks(vec![line(1, clock)]);
+            let clocks = Clocks {
+                lines: vec![line(1, clock)],
+                ..Clocks::default()
+            };
             let now = "2021-02-02T09:00:00Z".parse().ok();
             let dates = Dates {
                 now,

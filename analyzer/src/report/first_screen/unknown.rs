@@ -104,7 +104,13 @@ fn of_fix(first: &Incident, analysis: &Analysis) -> Option<String> {
 
 /// What is open where something fails and no cause is sure.
 fn of_failing(analysis: &Analysis) -> Vec<String> {
-    let mut asked = vec!["Why it fails: what stands under Next tells more.".to_owned()];
+    let mut asked = vec![
+        match open::has_spoken(analysis) {
+            true => "Whether its own last words are the whole cause.",
+            false => "Why it fails: what stands under Next tells more.",
+        }
+        .to_owned(),
+    ];
     if !began::is_dated(analysis) {
         asked.push("When it began.".to_owned());
     }
@@ -121,11 +127,17 @@ fn of_failing(analysis: &Analysis) -> Vec<String> {
 fn of_nothing(analysis: &Analysis) -> Vec<String> {
     let mut asked = Vec::new();
     if words::is_blind(analysis) {
-        asked.push("How pods and nodes are: the input does not show it.".to_owned());
+        let logs = &analysis.seen.logs;
+        let said = match logs.pods > 0 || logs.nodes.len() > 1 {
+            true => "How pods and nodes are now: the input holds their logs, not their state.",
+            false => "How pods and nodes are: the input does not show it.",
+        };
+        asked.push(said.to_owned());
     }
     let first = analysis.incidents.first();
     let is_stamped = first.is_some_and(|first| began::is_stamped(first, analysis));
-    let is_dated = is_stamped || analysis.clocks.started().is_some();
+    let clocks = &analysis.clocks;
+    let is_dated = is_stamped || clocks.started().is_some() || clocks.newest.is_some();
     if analysis.reference_time.is_none() && !is_dated {
         asked.push("How old the input is: no line has a date.".to_owned());
     }
