@@ -213,7 +213,13 @@ fn unsettled(analysis: &Analysis) -> String {
     let listed = analysis.state.nodes.iter().map(|node| node.name.as_str());
     let mut machines: Vec<&str> = listed.collect();
     if machines.is_empty() {
-        machines = analysis.seen.logs.nodes.iter().map(String::as_str).collect();
+        machines = analysis
+            .seen
+            .logs
+            .nodes
+            .iter()
+            .map(String::as_str)
+            .collect();
     }
     let machine = match (analysis.input.node.as_deref(), machines.as_slice()) {
         (None, [only]) => Some((*only).to_owned()),

@@ -17,6 +17,7 @@ mod input;
 mod knows;
 mod link;
 mod naming;
+mod no_bmc;
 mod no_cluster;
 mod own_units;
 mod platform;
@@ -408,6 +409,7 @@ impl Analyzer {
         fill_in::fill(&mut analysis);
         own_units::name(&scanned.facts, &mut analysis);
         platform::name(&scanned.facts, &mut analysis);
+        no_bmc::leave_out(&mut analysis, scanned);
         no_cluster::leave_out(&mut analysis, scanned);
         analysis
     }

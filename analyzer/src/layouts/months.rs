@@ -102,8 +102,14 @@ mod tests {
     fn months_of_other_languages_have_their_number() {
         let found = ["août", "Mär", "8月", "дек", "Aug", "ago", "8월", "févr."].map(number);
         assert_eq!(found, [8, 3, 8, 12, 8, 8, 8, 2].map(Some));
-        assert_eq!(line_in_english("Okt 30 08:56:10 n x"), "Oct 30 08:56:10 n x");
-        assert_eq!(line_in_english("5月 29 17:51:40 n x"), "May 29 17:51:40 n x");
+        assert_eq!(
+            line_in_english("Okt 30 08:56:10 n x"),
+            "Oct 30 08:56:10 n x"
+        );
+        assert_eq!(
+            line_in_english("5月 29 17:51:40 n x"),
+            "May 29 17:51:40 n x"
+        );
         for line in ["set 5 times", "Jul 24 15:05:00 n x", "pro 30 percent 1:2:3"] {
             assert_eq!(line_in_english(line), line);
         }

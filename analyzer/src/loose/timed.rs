@@ -83,7 +83,11 @@ pub(crate) fn is_container_log(path: &str, text: &str) -> bool {
     if !name.contains("log") || name.contains("kubelet") {
         return false;
     }
-    let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(MOST);
+    let lines = || {
+        text.lines()
+            .filter(|line| !line.trim().is_empty())
+            .take(MOST)
+    };
     let told = |line: &&str| {
         let dress = dress::undress(line);
         let web = || WHOLE.as_ref().is_some_and(|whole| whole.is_match(line));
@@ -104,7 +108,10 @@ mod tests {
             RenewTime: Fri, 12 Jun 2026 21:00:00 +0200\n\
             notAfter: 2036-06-12T18:32:49Z\n";
         let (newest, line) = newest(text).unwrap();
-        assert_eq!((newest.at.to_rfc3339().as_str(), line), ("2026-06-12T19:22:33+00:00", 2));
+        assert_eq!(
+            (newest.at.to_rfc3339().as_str(), line),
+            ("2026-06-12T19:22:33+00:00", 2)
+        );
         assert!(super::newest("12 Jun, 18:32:49").is_none());
     }
 

@@ -125,8 +125,9 @@ impl Clocks {
             _ => None,
         });
         let next = next.min();
-        let of_start = in_file()
-            .filter(|one| one.place.line > line && next.is_none_or(|next| one.place.line < Some(next)));
+        let of_start = in_file().filter(|one| {
+            one.place.line > line && next.is_none_or(|next| one.place.line < Some(next))
+        });
         let hardware = of_start.filter_map(|one| match one.clock {
             Clock::LocalHardware(ahead) => Some(ahead),
             Clock::Systemd => Some(0),
@@ -183,7 +184,9 @@ impl Clocks {
             _ => None,
         });
         let Some(begun) = begun else {
-            return (own == Own::System).then(|| self.by_machine(in_year)).flatten();
+            return (own == Own::System)
+                .then(|| self.by_machine(in_year))
+                .flatten();
         };
         // A log may go on into the next year.
         let years = [begun.year(), begun.year() + 1];
@@ -198,7 +201,10 @@ impl Clocks {
         // Longer before, summer time may have begun or ended.
         const SAME_TIME: TimeDelta = TimeDelta::days(1);
         let machine = self.machine?;
-        let taken = machine.taken.naive_utc().checked_add_signed(machine.ahead)?;
+        let taken = machine
+            .taken
+            .naive_utc()
+            .checked_add_signed(machine.ahead)?;
         let years = [taken.year(), taken.year() - 1];
         let year = years
             .into_iter()
@@ -299,7 +305,11 @@ mod tests {
         assert_eq!(at(&utc), is("2022-05-29T17:51:15Z"));
         let ahead = [first.clone(), systemd.clone(), local.clone()];
         assert_eq!(at(&ahead), is("2022-05-29T09:51:15Z"));
-        let of_another_start = [first, line(10, 1, kernel("2022-05-29T18:00:00", 0)), line(5, 1, Clock::Systemd)];
+        let of_another_start = [
+            first,
+            line(10, 1, kernel("2022-05-29T18:00:00", 0)),
+            line(5, 1, Clock::Systemd),
+        ];
         let later = of(&of_another_start).since_start(&place(40), 5);
         assert!(matches!(later, Some(Started::Hardware(_))), "{later:?}");
     }
@@ -315,9 +325,8 @@ mod tests {
             }),
             ..Clocks::default()
         };
-        let date = |own, at: &str| {
-            clocks.date("a.log", own, |year| format!("{year}-{at}").parse().ok())
-        };
+        let date =
+            |own, at: &str| clocks.date("a.log", own, |year| format!("{year}-{at}").parse().ok());
         let hour_before = Some(Dated::At("2025-01-01T00:00:00Z".parse().unwrap()));
         assert_eq!(date(Own::System, "01-01T02:00:00"), hour_before);
         let evening = Some(Dated::At("2024-12-31T20:00:00Z".parse().unwrap()));

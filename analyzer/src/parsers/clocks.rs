@@ -72,7 +72,8 @@ pub(super) static ZONE: Extractor = Extractor {
 pub(super) static SYSTEMD: Extractor = Extractor {
     needle: " running in system mode ",
     extract: |line| {
-        let is_its_own = line.speaker.starts_with("systemd") || line.shown().contains("systemd[1]: ");
+        let is_its_own =
+            line.speaker.starts_with("systemd") || line.shown().contains("systemd[1]: ");
         is_its_own.then(|| clock(line, Clock::Systemd))
     },
 };
@@ -162,8 +163,12 @@ mod tests {
     #[test]
     fn systemd_tells_by_what_the_hardware_clock_runs() {
         let local = "[    3.037821] systemd[1]: RTC configured in localtime, applying delta of 480 minutes to system time.";
-        assert_eq!(told(&LOCAL_HARDWARE_CLOCK, local), Some(Clock::LocalHardware(480)));
-        let start = "[    2.5] systemd[1]: systemd 249.11-0ubuntu3.9 running in system mode (+PAM +AUDIT)";
+        assert_eq!(
+            told(&LOCAL_HARDWARE_CLOCK, local),
+            Some(Clock::LocalHardware(480))
+        );
+        let start =
+            "[    2.5] systemd[1]: systemd 249.11-0ubuntu3.9 running in system mode (+PAM +AUDIT)";
         assert_eq!(told(&SYSTEMD, start), Some(Clock::Systemd));
         let other = "[    2.5] init: daemon running in system mode (+PAM +AUDIT)";
         assert_eq!(told(&SYSTEMD, other), None);

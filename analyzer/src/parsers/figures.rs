@@ -17,6 +17,10 @@ pub enum Figure {
     Kernel(String),
     /// The kernel that NVIDIA's installer builds the module for.
     BuildsFor(String),
+    /// The machine is virtual.
+    Virtual,
+    /// The machine has a battery, as laptops have.
+    Battery,
     /// The kubelet says that its node became ready.
     Ready,
     /// The kubelet says that its node became not ready.
@@ -172,6 +176,21 @@ fn version(line: &LogLine<'_>, text: &str) -> Option<Extracted> {
     let like = version.starts_with('v') && version.matches('.').count() >= 2;
     like.then(|| figure(line, Figure::Kubelet(version.to_owned())))
 }
+
+/// `Hypervisor detected: KVM`, arch/x86/kernel/cpu/hypervisor.c.
+pub(super) static VIRTUAL: Extractor = Extractor {
+    needle: "Hypervisor detected: ",
+    extract: |line| Some(figure(line, Figure::Virtual)),
+};
+
+/// `ACPI: battery: Slot [BAT0] (battery present)`, drivers/acpi/battery.c.
+pub(super) static BATTERY: Extractor = Extractor {
+    needle: "(battery present)",
+    extract: |line| {
+        let is_there = line.text.contains("Slot [");
+        is_there.then(|| figure(line, Figure::Battery))
+    },
+};
 
 /// `"Fast updating node status as it just became ready"`, pkg/kubelet/kubelet_node_status.go since 1.26.
 pub(super) static NODE_READY: Extractor = Extractor {

@@ -236,6 +236,8 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &figures::GPUD_KERNEL,
     &figures::INSTALLER_KERNEL,
     &figures::INSTALLER_DONE,
+    &figures::VIRTUAL,
+    &figures::BATTERY,
     &figures::NODE_READY,
     &figures::NODE_NOT_READY,
     &clocks::HARDWARE_CLOCK,

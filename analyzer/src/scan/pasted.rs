@@ -88,7 +88,11 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
         let list = Entry::PodLog("pasted/pasted/pasted.log").path();
         pieces.lists.insert(list, place);
     }
-    let of_text = machines.chain(composed).chain(newest).chain(openshift).chain(printed);
+    let of_text = machines
+        .chain(composed)
+        .chain(newest)
+        .chain(openshift)
+        .chain(printed);
     pieces.parsed.push(Parsed {
         facts: marks.chain(of_text).chain(timed).collect(),
         ..Parsed::default()

@@ -132,13 +132,6 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
         let (path, text) = command(name)?;
         labelled(path, text, key)
     };
-    let dkms = command("dkms-status").map_or_else(Vec::new, |(path, text)| {
-        let place = |line| Place {
-            path: path.clone(),
-            line: Some(line),
-        };
-        stack::dkms(text, place)
-    });
     let modinfo = command("modinfo-nvidia").filter(|(_, text)| text.contains("version:"));
     Stack {
         module: module.map(|one| read(&one.data.module, &one.place)),
@@ -147,11 +140,8 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
             .map(|one| read(&one.data.version, &one.place)),
         flavour,
         on_disk: field("modinfo-nvidia", "version:"),
-        built_for: field("modinfo-nvidia", "vermagic:").or_else(|| {
-            // What is loaded was built for the running kernel, whoever built it, and DKMS builds for each.
-            let built = host::installed_for(known, node);
-            built.filter(|_| module.is_none() && dkms.is_empty())
-        }),
+        built_for: field("modinfo-nvidia", "vermagic:"),
+        installed_for: host::installed_for(known, node),
         signer: modinfo.map(|(path, text)| {
             labelled(path, text, "signer:").unwrap_or_else(|| read("", &first_line(path)))
         }),
@@ -163,7 +153,13 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
         gpus: gpus.iter().map(|gpu| stack_gpu(gpu)).collect(),
         images: images(known, node),
         controllers: host::controllers(known, node),
-        dkms,
+        dkms: command("dkms-status").map_or_else(Vec::new, |(path, text)| {
+            let place = |line| Place {
+                path: path.clone(),
+                line: Some(line),
+            };
+            stack::dkms(text, place)
+        }),
         kernel: host::kernel(known, node),
         secure_boot: host::secure_boot(known, node),
     }

@@ -81,7 +81,12 @@ fn lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a Fact<DriverLine>> {
         let path = &line.place.path;
         let often = std::cmp::Reverse(line.data.count);
         let undated = line.data.says.moments.is_empty();
-        (is_of_earlier_boot(path), undated, !path.contains("/journal/"), often)
+        (
+            is_of_earlier_boot(path),
+            undated,
+            !path.contains("/journal/"),
+            often,
+        )
     };
     let mut kept: Vec<&Fact<DriverLine>> = Vec::new();
     for line in known.facts.table::<DriverLine>().iter().filter(of_node) {

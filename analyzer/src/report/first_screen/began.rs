@@ -79,8 +79,7 @@ fn stamped(first: &Incident, analysis: &Analysis) -> Option<String> {
 }
 
 /// The lines kept of it are some of many; what they tell of may be older.
-const ONE_LINE: &str =
-    ". That is the time of one line that shows it; it may have begun earlier";
+const ONE_LINE: &str = ". That is the time of one line that shows it; it may have begun earlier";
 
 /// What a line beside says of the time.
 fn beside(beside: Option<&Beside>, analysis: &Analysis) -> Option<String> {

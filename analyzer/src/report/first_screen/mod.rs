@@ -440,7 +440,9 @@ fn logs_of_nodes(analysis: &Analysis) -> Option<String> {
     };
     let ready = match logs.ready {
         0 => String::new(),
-        all if all == logs.nodes.len() => "; each kubelet says that its node became ready".to_owned(),
+        all if all == logs.nodes.len() => {
+            "; each kubelet says that its node became ready".to_owned()
+        }
         some => format!("; {some} kubelets say that their node became ready"),
     };
     let count = words::count(logs.nodes.len() as u64, "node");
@@ -481,7 +483,7 @@ fn looked_at(analysis: &Analysis) -> Option<Rich> {
     let clocks = &analysis.clocks;
     if let (None, Some((at, place))) = (analysis.reference_time, &clocks.newest) {
         return Some(text.text(format!(
-            " The newest date in it is {} ({place}).",
+            " The newest date in the input is {} ({place}).",
             words::time(*at)
         )));
     }

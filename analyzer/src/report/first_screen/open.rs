@@ -7,8 +7,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::began;
 use crate::grade;
 use crate::model::{Analysis, Evidence, Incident, Role, Unexplained, Verdict};
-use crate::report::escape;
 use crate::report::blocks::Rich;
+use crate::report::escape;
 use crate::report::words;
 use crate::rules::template::is_shell_word;
 
@@ -28,7 +28,7 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
     const NAMED: usize = 2;
     let mut text = if words::is_calm(analysis) {
         Rich::from(
-            "None, for nothing was seen to fail. Signs that have no failure to explain, each only possible: ",
+            "None, for nothing was seen to fail. Lines that fit a cause, each only possible: ",
         )
     } else if only_guesses(analysis) {
         // Their names would only lead away from what fails.
@@ -37,9 +37,11 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
             "No cause is confirmed. Single lines would fit {all} without a link to this failure."
         ));
     } else if has_spoken(analysis) {
-        Rich::from("What it says itself stands under Failing. No known cause is confirmed; ")
-            .verdict(Verdict::Possible)
-            .text(" besides: ")
+        Rich::from(
+            "Its own last words, under Failing, are the best lead. No known cause is confirmed; ",
+        )
+        .verdict(Verdict::Possible)
+        .text(" besides: ")
     } else {
         Rich::from("No cause is confirmed; ")
             .verdict(Verdict::Possible)
@@ -69,8 +71,8 @@ fn seen_when(incident: &Incident, analysis: &Analysis) -> Option<String> {
     };
     let (first, last) = (words::time(since), words::time(last));
     Some(match first == last {
-        true => format!("seen at {first}, not in the {span} after it"),
-        false => format!("seen from {first} to {last}, not in the {span} after it"),
+        true => format!("seen at {first}, not in the last {span} of the input"),
+        false => format!("seen from {first} to {last}, not in the last {span} of the input"),
     })
 }
 
@@ -93,7 +95,8 @@ fn quote(text: Rich, incident: &Incident) -> Rich {
     let Some(line) = lines().find(naming).or_else(|| lines().next()) else {
         return text;
     };
-    text.text(": ").code(escape::cut_end(&said(&line.text), QUOTE))
+    text.text(": ")
+        .code(escape::cut_end(&said(&line.text), QUOTE))
 }
 
 /// Characters of what a line says.
@@ -203,8 +206,8 @@ fn look(one: &Unexplained) -> String {
     match pod.filter(|(space, name)| is_shell_word(space) && is_shell_word(name)) {
         Some((space, name)) => {
             let first = match is_listed(one) {
-                true => "Ask the pod".to_owned(),
-                false => format!("{around}, and ask the pod"),
+                true => "Look at the pod".to_owned(),
+                false => format!("{around}, and look at the pod"),
             };
             // A container that never ran has no log of an earlier run.
             let never_ran = one.restarts == 0
@@ -220,7 +223,7 @@ fn look(one: &Unexplained) -> String {
             }
         }
         None => match object(subject) {
-            Some(command) => format!("Ask the object: `{command}`."),
+            Some(command) => format!("Look at the object: `{command}`."),
             None => format!("{around}."),
         },
     }
@@ -274,21 +277,24 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
         },
         _ => text,
     });
-    let is_over = analysis.incidents.iter().all(|one| ended(one, analysis).is_some());
+    let is_over = analysis
+        .incidents
+        .iter()
+        .all(|one| ended(one, analysis).is_some());
     match (text, calm) {
         (Some(text), true) if is_over => Some(format!(
-            "If nobody has reported a fault of that time, nothing. If somebody has, settle the {which}: {text}. Asking changes nothing."
+            "If nobody has reported a fault of that time, nothing. If somebody has, look into the {which}: {text}. Looking changes nothing."
         )),
         (Some(text), true) => Some(format!(
-            "If nobody has reported a fault, nothing. If somebody has, settle the {which}: {text}. Asking changes nothing."
+            "If nobody has reported a fault, nothing. If somebody has, look into the {which}: {text}. Looking changes nothing."
         )),
         (None, true) => Some(UNLESS.to_owned()),
         // What a program itself says last is nearer to the truth than any guess.
         (Some(text), false) if has_spoken(analysis) => Some(format!(
-            "See to what its last words say; the lines around them tell more. If they do not say it, settle the {which}: {text}. Asking changes nothing."
+            "Do what its last words ask for; the lines around them tell more. If they do not say it, look into the {which}: {text}. Looking changes nothing."
         )),
         (Some(text), false) => Some(format!(
-            "Settle the {which}: {text}. Asking changes nothing."
+            "Look into the {which}: {text}. Looking changes nothing."
         )),
         (None, false) => None,
     }
@@ -299,7 +305,11 @@ fn is_blank(command: &str) -> bool {
     let mut parts = command.split('<').skip(1);
     parts.any(|part| {
         let name = part.split('>').next().unwrap_or_default();
-        name.len() < part.len() && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        name.len() < part.len()
+            && !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
     })
 }
 

@@ -52,7 +52,10 @@ pub(super) fn of_lines<'a>(
     let Some((first, place)) = dated else {
         let stamp = ages::of(lines.iter().map(|(line, _)| *line))?;
         return Some(match &dates.clocks.newest {
-            Some((at, _)) => format!("{stamp}. The newest date in the input is {}", words::time(*at)),
+            Some((at, _)) => format!(
+                "{stamp}. The newest date in the input is {}",
+                words::time(*at)
+            ),
             None => stamp,
         });
     };

@@ -353,6 +353,8 @@ fn every_first_screen_says_what_is_not_known() {
     analysis.incidents[0].verdict = Verdict::Likely;
     assert!(known(&analysis).contains("Whether it is this cause: "));
     analysis.incidents.clear();
+    assert!(known(&analysis).contains("Whether its own last words are the whole cause."));
+    analysis.unexplained[0].last_words.clear();
     assert!(known(&analysis).contains(": Why it fails: "));
     let calm = known(&example::nothing_found());
     assert!(!calm.contains("Why it fails"), "{calm}");

@@ -32,6 +32,21 @@ pub(super) fn mismatches<P: Clone>(stack: &Stack<P>) -> Vec<Mismatch<P>> {
             "it does not load there",
         ));
     }
+    // What is loaded was built for the running kernel, whoever built it, and DKMS builds for each.
+    let left_behind = stack.installed_for.as_ref().filter(|installed| {
+        installed.value != kernel.value && stack.module.is_none() && stack.dkms.is_empty()
+    });
+    if let Some(installed) = left_behind {
+        found.push(mismatch(
+            Pair::InstalledKernel,
+            of("the running kernel", kernel),
+            of(
+                "the one that NVIDIA's installer built the module for",
+                installed,
+            ),
+            "no module is there for the running one",
+        ));
+    }
     let here = stack
         .dkms
         .iter()

@@ -103,6 +103,8 @@ pub struct Stack<P> {
     pub on_disk: Option<Read<P>>,
     /// Kernel for which that module was built.
     pub built_for: Option<Read<P>>,
+    /// Kernel for which NVIDIA's installer built the module when it last ran to its end.
+    pub installed_for: Option<Read<P>>,
     /// Who signed that module; an empty value if nobody did.
     pub signer: Option<Read<P>>,
     /// Libraries, by name.
@@ -153,6 +155,8 @@ pub enum Pair {
     GpuHolder,
     /// Running kernel and the kernel that a module was built for.
     KernelModule,
+    /// The running kernel and the one that an installer built the module for.
+    InstalledKernel,
     /// Secure boot and an unsigned module.
     SecureBoot,
 }
