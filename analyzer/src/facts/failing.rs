@@ -194,12 +194,14 @@ impl FactType for NodeTrouble {
 /// An operator that says of itself that it fails, or that is not installed.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Unready {
-    /// Kind of its object in small letters.
+    /// Kind of the object that says it, in small letters.
     pub kind: String,
     /// Namespace; empty where it has none.
     pub namespace: String,
-    /// Name.
+    /// Name of that object.
     pub name: String,
+    /// The operator, where the object is not its own but the plan that was to install it; else empty.
+    pub operator: String,
     /// State in a word or two.
     pub state: String,
     /// Reason in one word.

@@ -72,7 +72,7 @@ pub(super) fn is_of(group: &str, plural: &str) -> bool {
     match group {
         "nvidia.com" => matches!(plural, "clusterpolicies" | "nvidiadrivers"),
         "config.openshift.io" => matches!(plural, "clusteroperators" | "clusterversions"),
-        "operators.coreos.com" => plural == "clusterserviceversions",
+        "operators.coreos.com" => matches!(plural, "clusterserviceversions" | "installplans"),
         "events.k8s.io" => false,
         _ if group.ends_with("metrics.k8s.io") => false,
         _ => !group.contains('.') || group.ends_with(".k8s.io"),

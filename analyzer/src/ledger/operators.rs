@@ -7,8 +7,42 @@ use crate::facts::failing::{Failing, Unready};
 
 /// One entry for each operator.
 pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
+    // What keeps an operator from being installed is told by another object than the operator's own.
     let unready = sources.facts.table::<Unready>().iter();
-    unready.map(entry).collect()
+    let own = unready.filter(|one| one.data.operator.is_empty());
+    own.map(|one| {
+        let plan = sources.facts.table::<Unready>().iter().find(|plan| {
+            !plan.data.operator.is_empty()
+                && (&plan.data.operator, &plan.data.namespace)
+                    == (&one.data.name, &one.data.namespace)
+        });
+        match plan {
+            Some(plan) => by_its_plan(entry(one), plan),
+            None => entry(one),
+        }
+    })
+    .collect()
+}
+
+/// An operator that waits, with what its plan says: what could not be created is what it waits for.
+fn by_its_plan(operator: Fact<Failing>, plan: &Fact<Unready>) -> Fact<Failing> {
+    let Unready {
+        name,
+        reason,
+        message,
+        ..
+    } = &plan.data;
+    let said = format!("InstallPlan {name} failed ({reason}): {message}");
+    let mut data = operator.data;
+    data.message = said.clone();
+    data.lines = vec![said];
+    data.warnings.clear();
+    Fact {
+        data,
+        place: plan.place.clone(),
+        text: plan.text.clone(),
+        at: operator.at,
+    }
 }
 
 fn entry(one: &Fact<Unready>) -> Fact<Failing> {

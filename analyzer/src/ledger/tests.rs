@@ -212,6 +212,21 @@ fn an_operator_that_is_not_installed_is_told_with_what_it_lacks_and_its_copies_a
         entry.last_words
     );
     assert_eq!(analysis.unexplained.len(), 1);
+    // What could not be created is told by the plan, and is what the operator waits for.
+    let plan = r#"{"kind":"InstallPlanList","items":[
+{"kind":"InstallPlan","metadata":{"name":"install-x1","namespace":"shop"},"spec":{"clusterServiceVersionNames":["cache.v1"]},"status":{"phase":"Failed","conditions":[{"type":"Installed","status":"False","reason":"InstallComponentFailed","message":"error creating role cache: forbidden"}]}}
+]}
+"#;
+    let plans = "cluster-resources/installplans.json";
+    let list = format!("{head}\n{}\n]}}\n", object("shop", "RequirementsNotMet"));
+    let analysis = analyse(&[(path, list), (plans, plan.to_owned())], None);
+    let entry = &analysis.unexplained[0];
+    assert_eq!(analysis.unexplained.len(), 1);
+    assert_eq!(entry.subject, "clusterserviceversion/shop/cache.v1");
+    assert_eq!(
+        entry.last_words,
+        "InstallPlan install-x1 failed (InstallComponentFailed): error creating role cache: forbidden"
+    );
 }
 
 #[test]

@@ -17,6 +17,9 @@ pub(super) static PARSER: Parser = Parser {
         Entry::List("clusterserviceversions"),
         Entry::ListIn("clusterserviceversions", ANY),
         Entry::CustomIn("clusterserviceversions.operators.coreos.com", ANY),
+        Entry::List("installplans"),
+        Entry::ListIn("installplans", ANY),
+        Entry::CustomIn("installplans.operators.coreos.com", ANY),
         Entry::List("clusterversions"),
         Entry::ListIn("clusterversions", ANY),
         Entry::Custom("clusterversions.config.openshift.io"),
@@ -30,6 +33,8 @@ const BAD: [&str; 2] = ["Degraded", "Failing"];
 const WAITING: [&str; 2] = ["Pending", "Failed"];
 /// The Operator Lifecycle Manager copies an object to every namespace that its operator watches.
 const COPY: &str = "Copied";
+/// An object that lists what is created to install an operator.
+const PLAN: &str = "installplan";
 /// Requirements that are named.
 const MOST: usize = 4;
 /// Resources that are named of a policy.
@@ -40,7 +45,15 @@ const RESOURCES: usize = 6;
 struct Object {
     kind: String,
     metadata: Meta,
+    spec: Spec,
     status: Status,
+}
+
+/// What an InstallPlan installs.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Spec {
+    cluster_service_version_names: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -129,16 +142,56 @@ fn parse(item: &Item<'_>) -> Parsed {
     let Some(data) = unready(object, item) else {
         return Parsed::default();
     };
-    let text = format!("\"name\":\"{}\"", data.name);
+    let text = match data.kind.as_str() {
+        PLAN => format!("\"reason\":\"{}\"", data.reason),
+        _ => format!("\"name\":\"{}\"", data.name),
+    };
     Parsed {
         facts: vec![fact(data, item, text).into()],
         ..Parsed::default()
     }
 }
 
+/// An InstallPlan that failed: what could not be created (`operators/v1alpha1/installplan_types.go`).
+fn failed(object: Object) -> Option<Unready> {
+    let status = object.status;
+    if status.phase != "Failed" {
+        return None;
+    }
+    let mut conditions = status.conditions.into_iter();
+    let installed = conditions.find(|one| one.r#type == "Installed" && one.status == "False");
+    let installed = installed.unwrap_or_default();
+    Some(Unready {
+        kind: PLAN.to_owned(),
+        namespace: object.metadata.namespace,
+        name: object.metadata.name,
+        operator: object
+            .spec
+            .cluster_service_version_names
+            .into_iter()
+            .next()
+            .unwrap_or_default(),
+        state: status.phase,
+        reason: installed.reason,
+        message: match installed.message.is_empty() {
+            true => status.message,
+            false => installed.message,
+        },
+        unmet: Vec::new(),
+        since: time(installed.last_transition_time.as_deref()),
+    })
+}
+
 fn unready(object: Object, item: &Item<'_>) -> Option<Unready> {
     let folder = item.place.path.split('/').nth(1).unwrap_or_default();
     let plural = folder.trim_end_matches(".json").trim_end_matches('s');
+    let kind = match object.kind.as_str() {
+        "" => plural.to_owned(),
+        kind => kind.to_ascii_lowercase(),
+    };
+    if kind == PLAN {
+        return failed(object);
+    }
     let status = object.status;
     let bad = status.conditions.iter().find(|one| {
         let holds = one.status == "True";
@@ -166,14 +219,11 @@ fn unready(object: Object, item: &Item<'_>) -> Option<Unready> {
         }
         None => return None,
     };
-    let kind = match object.kind.as_str() {
-        "" => plural.to_owned(),
-        kind => kind.to_ascii_lowercase(),
-    };
     Some(Unready {
         kind,
         namespace: object.metadata.namespace,
         name: object.metadata.name,
+        operator: String::new(),
         state,
         reason,
         message,

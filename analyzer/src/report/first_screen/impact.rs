@@ -271,6 +271,44 @@ const NOBODY: &str = "No failure was seen in this input";
 
 /// What is said where nothing that fails is known, with what was seen to be well.
 fn nobody(analysis: &Analysis) -> Rich {
+    let well = well(analysis);
+    Rich::from(match well.is_empty() {
+        // What lines tell of may be a failure.
+        true if words::is_blind(analysis)
+            && !analysis.incidents.is_empty()
+            && analysis.unexplained.is_empty() =>
+        {
+            "Not known: the input does not show the state of pods and nodes.".to_owned()
+        }
+        true if words::is_blind(analysis) => {
+            format!("{NOBODY}. It does not show the state of pods and nodes.")
+        }
+        true => format!("{NOBODY}."),
+        false => format!("{NOBODY}: {}.", words::join(&well)),
+    })
+}
+
+/// Whether a row says that nothing is known to be failing.
+pub(super) fn is_nobody(affected: &Rich) -> bool {
+    affected.plain().starts_with(NOBODY)
+}
+
+/// Pods and nodes beside something else that fails, where all of them are well.
+pub(super) fn beside(analysis: &Analysis) -> Option<Rich> {
+    let well = well(analysis);
+    let failing = analysis.unexplained.first()?;
+    let subject = failing.subject.as_str();
+    let is_other = !subject.starts_with("pod/") && !subject.starts_with("node/");
+    (is_other && !well.is_empty()).then(|| {
+        Rich::from(format!(
+            "No pod and no node was seen to fail: {}.",
+            words::join(&well)
+        ))
+    })
+}
+
+/// How many pods and nodes there are, where all of them are well.
+fn well(analysis: &Analysis) -> Vec<String> {
     let get = |key: &str| analysis.impact.counts.get(key).copied();
     let mut well = Vec::new();
     if let (Some(all), Some(0)) = (get("pods"), get("pods_unhealthy"))
@@ -291,25 +329,7 @@ fn nobody(analysis: &Analysis) -> Rich {
             words::are(all)
         ));
     }
-    Rich::from(match well.is_empty() {
-        // What lines tell of may be a failure.
-        true if words::is_blind(analysis)
-            && !analysis.incidents.is_empty()
-            && analysis.unexplained.is_empty() =>
-        {
-            "Not known: the input does not show the state of pods and nodes.".to_owned()
-        }
-        true if words::is_blind(analysis) => {
-            format!("{NOBODY}. It does not show the state of pods and nodes.")
-        }
-        true => format!("{NOBODY}."),
-        false => format!("{NOBODY}: {}.", words::join(&well)),
-    })
-}
-
-/// Whether a row says that nothing is known to be failing.
-pub(super) fn is_nobody(affected: &Rich) -> bool {
-    affected.plain().starts_with(NOBODY)
+    well
 }
 
 /// Whether the report lists it under what no cause explains.

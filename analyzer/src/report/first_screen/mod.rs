@@ -64,6 +64,8 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         rows.extend(began::since_failing(analysis).map(|text| row("Since", text)));
         if rows.is_empty() || !impact::is_nobody(&affected) {
             rows.push(row("Affected", affected));
+        } else {
+            rows.extend(impact::beside(analysis).map(|text| row("Affected", text)));
         }
         // Of lines alone it is all that is known of the time.
         if analysis.unexplained.is_empty() && words::is_blind(analysis) && !words::is_calm(analysis)

@@ -31,6 +31,11 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
             "None, for nothing was seen to fail. Lines that fit a cause, each only possible: ",
         )
     } else if only_guesses(analysis) {
+        if has_spoken(analysis) {
+            return Rich::from(
+                "Its own last words, under Failing, are the best lead. No known cause is confirmed.",
+            );
+        }
         // Their names would only lead away from what fails.
         let all = words::count(analysis.incidents.len() as u64, "cause");
         return Rich::from(format!(
@@ -244,13 +249,12 @@ fn object(subject: &str) -> Option<String> {
     }
 }
 
-/// Whether a program that ended left a line of its own log.
+/// Whether a program that ended left a line of its own log, or the plan that was to install an operator says why it failed.
 pub(super) fn has_spoken(analysis: &Analysis) -> bool {
     let first = analysis.unexplained.first();
     first.is_some_and(|first| {
-        first.subject.starts_with("pod/")
-            && first.reason.contains("exit code")
-            && !first.last_words.is_empty()
+        let ended = first.subject.starts_with("pod/") && first.reason.contains("exit code");
+        (ended && !first.last_words.is_empty()) || first.last_words.starts_with("InstallPlan ")
     })
 }
 
@@ -259,7 +263,11 @@ pub(super) fn has_spoken(analysis: &Analysis) -> bool {
 pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
     let first = analysis.incidents.first()?;
     if only_guesses(analysis) {
-        return Some(look_closer(analysis.unexplained.first()?, analysis));
+        let closer = look_closer(analysis.unexplained.first()?, analysis);
+        return Some(match has_spoken(analysis) {
+            true => format!("Do what its last words ask for. {closer}"),
+            false => closer,
+        });
     }
     let which = match (analysis.incidents.len(), calm) {
         (1, true) => "sign",
