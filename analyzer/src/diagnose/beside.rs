@@ -37,7 +37,7 @@ fn find(timed: &[Fact<TimedLine>], places: &[&Place], subjects: &[String]) -> Op
     };
     let above = || places.iter().find_map(|place| above(timed, place));
     same(false)
-        .or_else(|| same(true))
+        .or_else(|| Some(oldest(timed, same(true)?)))
         .map(|line| (line, Near::Same))
         .or_else(|| Some((row_of(timed, subjects)?, Near::OfPod)))
         .or_else(|| Some((above()?, Near::Above)))
@@ -46,6 +46,48 @@ fn find(timed: &[Fact<TimedLine>], places: &[&Place], subjects: &[String]) -> Op
             place: line.place.clone(),
             near,
         })
+}
+
+/// Of the rows of events that warn of the same, as one says it, the one that began first.
+fn oldest<'a>(timed: &'a [Fact<TimedLine>], row: &'a Fact<TimedLine>) -> &'a Fact<TimedLine> {
+    let Some(reason) = warns_of(&row.text) else {
+        return row;
+    };
+    let alike = timed.iter().filter(|one| {
+        one.data.row && one.place.path == row.place.path && warns_of(&one.text) == Some(reason)
+    });
+    let first = alike.min_by_key(|one| std::cmp::Reverse(began(&one.text)));
+    first
+        .filter(|first| began(&first.text) > began(&row.text))
+        .unwrap_or(row)
+}
+
+/// The reason of a warning in its row.
+fn warns_of(row: &str) -> Option<&str> {
+    let mut words = row.split_whitespace();
+    words.find(|word| *word == "Warning")?;
+    words.next()
+}
+
+/// How many seconds ago a row of old tables of events began: last time, first time, how often.
+fn began(row: &str) -> u64 {
+    let first = row.split_whitespace().nth(1);
+    first.and_then(seconds).unwrap_or(0)
+}
+
+/// `2h`, `17m`.
+fn seconds(age: &str) -> Option<u64> {
+    let unit = match age.chars().last()? {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        _ => return None,
+    };
+    age.get(..age.len() - 1)?
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(unit)
 }
 
 /// The row of a pod that this is about.
@@ -91,6 +133,27 @@ mod tests {
             path: "a.txt".to_owned(),
             line: Some(number),
         }
+    }
+
+    #[test]
+    fn of_rows_that_warn_of_the_same_the_one_counts_that_began_first() {
+        let row = |number, text: &str| line(number, true, text);
+        let timed = [
+            row(
+                15,
+                "17m  22m  265  web-0.15  Pod  Warning  FailedCreatePodSandBox  kubelet, n1  a",
+            ),
+            row(
+                16,
+                "2m   5h   9    web-0.16  Pod  Warning  BackOff  kubelet, n1  b",
+            ),
+            row(
+                44,
+                "1h   2h   327  web-1.17  Pod  Warning  FailedCreatePodSandBox  kubelet, n1  c",
+            ),
+        ];
+        let found = find(&timed, &[&timed[0].place], &[]).unwrap();
+        assert!(found.text.starts_with("1h   2h"), "{}", found.text);
     }
 
     #[test]

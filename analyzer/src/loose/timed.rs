@@ -24,6 +24,8 @@ static TIMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         // Rows of events and of pods.
         r"|(?P<row>(?:^|\s)(?:Normal|Warning)\s+\w+\s+\d+[smhdy]",
         r"|(?:^|\s)\d+[smhdy]\S*\s+(?:Normal|Warning)\s",
+        // Events before Kubernetes 1.14: last and first time, and how often.
+        r"|^\s*\d+[smhdy]\S*\s+\d+[smhdy]\S*\s+\d+\s+\S+\s",
         r"|\s\d+/\d+\s+[A-Z][\w:]+\s+\d+(?: \([^()]{1,24} ago\))?\s+\d+[smhdy])",
     ))
     .ok()

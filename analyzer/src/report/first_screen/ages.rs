@@ -15,9 +15,31 @@ pub(super) fn of<'a>(mut lines: impl Iterator<Item = &'a str> + Clone) -> Option
         .max_by_key(|age| seconds_of(age));
     match oldest {
         Some(age) => Some(format!("{age} {UNDATED}")),
-        None => lines.find_map(of_pod),
+        None => lines.find_map(|line| of_pod(line).or_else(|| of_container(line))),
     }
 }
+
+/// What the age of a container says in a row of `crictl ps -a`, of the one that was made last.
+fn of_container(line: &str) -> Option<String> {
+    let found = CONTAINER.as_ref()?.captures(line)?;
+    let (age, attempt) = (found.name("age")?.as_str(), found.name("attempt")?.as_str());
+    let before: u64 = attempt.parse().ok()?;
+    (before > 0).then(|| {
+        format!(
+            "{AT_LATEST} {age} before the listing was made: then container {} of it was created",
+            before + 1
+        )
+    })
+}
+
+/// How a time begins after which it cannot have begun.
+const AT_LATEST: &str = "At the latest";
+
+/// `0862aaf3f2710  aa93e6c2f7f98  44 seconds ago  Exited  mnist-gpu  11  9c576eb7c19cd  mnist-gpu-cf678c46f-hbcmv`.
+static CONTAINER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\s*[0-9a-f]{12,}\s+\S+\s+(?P<age>(?:About )?(?:an?|\d+) \w+) ago\s+[A-Z][a-z]+\s+\S+\s+(?P<attempt>\d+)\s")
+        .ok()
+});
 
 /// Said of an age.
 const UNDATED: &str = "before the listing was made, which has no date";
@@ -115,5 +137,17 @@ mod tests {
         let told = of(std::iter::once(pod)).unwrap();
         assert!(told.starts_with("At most 9h before"), "{told}");
         assert_eq!(of(std::iter::once("3 of 4 pods run")), None);
+        let row = |attempt: u32| {
+            let row = format!(
+                "0862aaf3f2710  aa93e6c2f7f98  44 seconds ago  Exited  web  {attempt}  9c576eb7c19cd  web-0"
+            );
+            of(std::iter::once(row.as_str()))
+        };
+        let told = row(11).unwrap();
+        assert!(
+            told.starts_with("At the latest 44 seconds before"),
+            "{told}"
+        );
+        assert_eq!(row(0), None, "it did not fail before");
     }
 }

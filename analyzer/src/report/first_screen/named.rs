@@ -29,7 +29,9 @@ pub(super) fn by_its_text(analysis: &Analysis, mut text: Rich) -> Rich {
         text = text.trimmed().text(format!("{gap}{kind}"));
         text = text.code(gpu).text(". ");
     }
-    let host = logged_by(first).or_else(|| seen.machine.clone());
+    let host = logged_by(first)
+        .or_else(|| by_its_row(first))
+        .or_else(|| seen.machine.clone());
     let plain = text.plain();
     let names_node = ["Node ", "node "].iter().any(|word| plain.contains(word));
     match host.filter(|host| !plain.contains(host.as_str()) && !names_node) {
@@ -48,6 +50,13 @@ pub(super) fn by_its_text(analysis: &Analysis, mut text: Rich) -> Rich {
 /// Whether anything says whom the first cause hits.
 pub(super) fn is_anybody(analysis: &Analysis) -> bool {
     !by_its_text(analysis, Rich::new()).is_empty()
+}
+
+/// The machine whose kubelet is the source of the row of events that shows the cause: `kubelet, gpu-1`.
+fn by_its_row(first: &Incident) -> Option<String> {
+    let row = first.beside.as_ref()?.text.as_str();
+    let (_, rest) = row.split_once(" kubelet, ")?;
+    rest.split_whitespace().next().map(str::to_owned)
 }
 
 /// The machine whose log shows the cause.
