@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::facts::Facts;
 use crate::facts::failing::Failing;
 use crate::facts::firewall::EgressCheck;
-use crate::facts::kube::{Pod, RuntimeClass};
+use crate::facts::kube::{Node, Pod, RuntimeClass};
 use crate::facts::runtime::HandlerCheck;
 use crate::facts::scheduling::PodFit;
 
@@ -78,6 +78,9 @@ fn pod_steps(facts: &Facts, failing: &Failing, pod: &Pod) -> PodSteps {
 }
 
 fn scheduled(facts: &Facts, pod: &Pod) -> Passes {
+    if ["Failed", "Succeeded"].contains(&pod.phase.as_str()) {
+        return anew(facts, pod);
+    }
     if !pod.node.is_empty() {
         return Passes::Yes;
     }
@@ -87,6 +90,27 @@ fn scheduled(facts: &Facts, pod: &Pod) -> Passes {
         Some(fit) if fit.state == "fits" => Passes::Yes,
         Some(fit) if fit.state == "unschedulable" => Passes::No(fit.sentence.clone()),
         _ => Passes::Unknown("no node is shown to take it".to_owned()),
+    }
+}
+
+/// A pod that has ended is not started again, whatever its restart policy: another one in its place has to be admitted.
+fn anew(facts: &Facts, pod: &Pod) -> Passes {
+    let mut nodes = facts.table::<Node>().iter().map(|node| &node.data);
+    let offered = nodes
+        .find(|node| node.name == pod.node)
+        .and_then(|node| node.gpu_allocatable);
+    match offered {
+        Some(offered) if offered < pod.gpus => Passes::No(format!(
+            "it has ended; one made anew needs GPUs (number: {}), of which {} offers {offered}",
+            pod.gpus, pod.node
+        )),
+        _ if pod.owner.is_empty() => {
+            Passes::Unknown("it has ended, and nobody but a person makes it anew".to_owned())
+        }
+        _ => Passes::Unknown(format!(
+            "it has ended, and whether {} makes it anew is not shown",
+            pod.owner
+        )),
     }
 }
 
@@ -201,5 +225,39 @@ mod tests {
         };
         let steps = pod_steps(&Facts::default(), &failing, &Pod::default());
         assert!(steps.broken().any(|one| one.contains("image")));
+    }
+
+    #[test]
+    fn a_pod_that_has_ended_is_not_shown_to_run_again() {
+        let steps = |gpus: u64| {
+            let pod = Pod {
+                phase: "Failed".into(),
+                node: "gpu-1".into(),
+                gpus,
+                ..Pod::default()
+            };
+            let mut facts = Facts::default();
+            let node = Node {
+                name: "gpu-1".into(),
+                gpu_allocatable: Some(0),
+                ..Node::default()
+            };
+            facts.add(crate::facts::AnyFact::new(crate::facts::Fact {
+                data: node,
+                place: crate::model::Place {
+                    path: "nodes.json".into(),
+                    line: None,
+                },
+                text: String::new(),
+                at: None,
+            }));
+            pod_steps(&facts, &Failing::default(), &pod)
+        };
+        assert!(
+            steps(0)
+                .open()
+                .is_some_and(|open| open.contains("has ended"))
+        );
+        assert!(steps(1).broken().any(|one| one.contains("gpu-1 offers 0")));
     }
 }

@@ -52,11 +52,12 @@ pub(super) fn of_lines<'a>(
     let Some((first, place)) = dated else {
         let stamp = ages::of(lines.iter().map(|(line, _)| *line))?;
         return Some(match &dates.clocks.newest {
-            Some((at, _)) => format!(
+            // Where the end of the input is known, the head of the report says it.
+            Some((at, _)) if dates.now.is_none() => format!(
                 "{stamp}. The newest date in the input is {}",
                 words::time(*at)
             ),
-            None => stamp,
+            _ => stamp,
         });
     };
     if let Some(at) = written(first) {
