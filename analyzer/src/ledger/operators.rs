@@ -33,16 +33,9 @@ fn by_its_plan(operator: Fact<Failing>, plan: &Fact<Unready>) -> Fact<Failing> {
         ..
     } = &plan.data;
     let said = format!("InstallPlan {name} failed ({reason}): {message}");
-    let mut data = operator.data;
-    data.message = said.clone();
-    data.lines = vec![said];
-    data.warnings.clear();
-    Fact {
-        data,
-        place: plan.place.clone(),
-        text: plan.text.clone(),
-        at: operator.at,
-    }
+    let mut own = operator;
+    own.data.message = format!("{said}; {}", own.data.message);
+    own
 }
 
 fn entry(one: &Fact<Unready>) -> Fact<Failing> {
