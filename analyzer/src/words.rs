@@ -359,6 +359,49 @@ pub(crate) fn split(command: &str) -> Vec<&str> {
         .collect()
 }
 
+/// `71s`, `2m39s`, `28h`, `12d`, as kubectl prints ages.
+pub(crate) fn is_age(word: &str) -> bool {
+    let parts = word.split_inclusive(|letter: char| letter.is_ascii_alphabetic());
+    let is_part = |part: &str| {
+        let digits = part.trim_end_matches(['s', 'm', 'h', 'd', 'y']);
+        digits.len() + 1 == part.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    word.starts_with(|first: char| first.is_ascii_digit())
+        && parts.clone().count() <= 2
+        && parts.clone().all(is_part)
+}
+
+/// How many seconds an age such as `4m12s` is; none where a word is no age.
+pub(crate) fn age(word: &str) -> Option<u64> {
+    if !is_age(word) {
+        return None;
+    }
+    let parts = word.split_inclusive(|letter: char| letter.is_ascii_alphabetic());
+    let seconds = parts.filter_map(|part| {
+        let (number, unit) = part.split_at_checked(part.len().checked_sub(1)?)?;
+        let one = match unit {
+            "s" => 1,
+            "m" => 60,
+            "h" => 3600,
+            "d" => 86400,
+            _ => 365 * 86400,
+        };
+        number.parse::<u64>().ok()?.checked_mul(one)
+    });
+    Some(seconds.fold(0, u64::saturating_add))
+}
+
+/// A question without its command in brackets, where that is one that cannot be asked.
+pub(crate) fn without_command(asked: &str, is_left_out: impl Fn(&str) -> bool) -> String {
+    let part = asked
+        .split_once(" (")
+        .and_then(|(ask, rest)| Some((ask, rest.split_once("). ")?)));
+    match part {
+        Some((ask, (command, answers))) if is_left_out(command) => format!("{ask} {answers}"),
+        _ => asked.to_owned(),
+    }
+}
+
 /// Bytes as people read them.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];

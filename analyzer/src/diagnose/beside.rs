@@ -72,22 +72,7 @@ fn warns_of(row: &str) -> Option<&str> {
 /// How many seconds ago a row of old tables of events began: last time, first time, how often.
 fn began(row: &str) -> u64 {
     let first = row.split_whitespace().nth(1);
-    first.and_then(seconds).unwrap_or(0)
-}
-
-/// `2h`, `17m`.
-fn seconds(age: &str) -> Option<u64> {
-    let unit = match age.chars().last()? {
-        's' => 1,
-        'm' => 60,
-        'h' => 3_600,
-        'd' => 86_400,
-        _ => return None,
-    };
-    age.get(..age.len() - 1)?
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(unit)
+    first.and_then(words::age).unwrap_or(0)
 }
 
 /// The row of a pod that this is about.

@@ -1,8 +1,9 @@
 //! Remedies for a machine that has no BMC: a virtual one, whose hardware is its host's, or a laptop.
 
+use super::seen::figures;
 use crate::change::risk;
 use crate::model::{Analysis, Step};
-use crate::parsers::{Figure, HostLine, HostSays};
+use crate::parsers::{Figure, HostLine};
 use crate::scan::Scanned;
 use crate::words;
 
@@ -19,10 +20,7 @@ pub(super) fn leave_out(analysis: &mut Analysis, scanned: &Scanned) {
     if nodes.len() > 1 {
         return;
     }
-    let says = |what: &Figure| {
-        let is = |says: &HostSays| matches!(says, HostSays::Figure(figure) if figure == what);
-        lines.iter().any(|line| is(&line.data.says))
-    };
+    let says = |what: &Figure| figures(scanned).any(|(_, figure)| figure == what);
     let note = match (says(&Figure::Virtual), says(&Figure::Battery)) {
         (true, _) => VIRTUAL,
         (false, true) => LAPTOP,

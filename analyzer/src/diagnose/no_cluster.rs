@@ -29,7 +29,7 @@ pub(super) fn leave_out(analysis: &mut Analysis, scanned: &Scanned) {
     for incident in &mut analysis.incidents {
         let steps = &mut incident.remedy.steps;
         for asked in &mut incident.would_settle {
-            *asked = without_command(asked);
+            *asked = words::without_command(asked, asks_a_cluster);
         }
         let mut left = strip(steps, true);
         left |= strip(&mut incident.remedy.verify, false);
@@ -106,17 +106,6 @@ fn strip(steps: &mut [Step], act: bool) -> bool {
     left
 }
 
-/// A question without its command in brackets, where only a cluster answers that.
-fn without_command(asked: &str) -> String {
-    let part = asked
-        .split_once(" (")
-        .and_then(|(ask, rest)| Some((ask, rest.split_once("). ")?)));
-    match part {
-        Some((ask, (command, answers))) if asks_a_cluster(command) => format!("{ask} {answers}"),
-        _ => asked.to_owned(),
-    }
-}
-
 /// What a row of commands does on the node itself; none where that is nothing, or where one needs another.
 fn rest(command: &str) -> Option<String> {
     const TIED: [&str; 5] = ["for ", "if ", "while ", "$", "|"];
@@ -152,11 +141,14 @@ mod tests {
             expect: Some("Done.".to_owned()),
         };
         assert_eq!(
-            without_command("What does it log? (kubectl logs <pod>). If it is so, it is"),
+            words::without_command(
+                "What does it log? (kubectl logs <pod>). If it is so, it is",
+                asks_a_cluster
+            ),
             "What does it log? If it is so, it is"
         );
         let own = "What does it log? (journalctl -u x). If it is so, it is";
-        assert_eq!(without_command(own), own);
+        assert_eq!(words::without_command(own, asks_a_cluster), own);
         let mut steps = [
             step("kubectl get pods"),
             step("nvidia-smi -L"),

@@ -167,7 +167,7 @@ fn at_places(gpus: &BTreeSet<(&str, &str)>) -> usize {
 }
 
 /// Figures that logs tell, each with its node.
-fn figures(scanned: &Scanned) -> impl Iterator<Item = (&str, &Figure)> {
+pub(super) fn figures(scanned: &Scanned) -> impl Iterator<Item = (&str, &Figure)> {
     let lines = scanned.facts.table::<HostLine>().iter();
     lines.filter_map(|line| match &line.data.says {
         HostSays::Figure(figure) => Some((line.data.node.as_str(), figure)),

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::words;
+
 /// How a time begins before which nothing can have begun.
 pub(super) const AT_MOST: &str = "At most";
 
@@ -12,7 +14,7 @@ pub(super) fn of<'a>(mut lines: impl Iterator<Item = &'a str> + Clone) -> Option
     let oldest = lines
         .clone()
         .filter_map(aged)
-        .max_by_key(|age| seconds_of(age));
+        .max_by_key(|age| words::age(age));
     match oldest {
         Some(age) => Some(format!("{age} {UNDATED}")),
         None => lines.find_map(|line| of_pod(line).or_else(|| of_container(line))),
@@ -44,23 +46,6 @@ static CONTAINER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Said of an age.
 const UNDATED: &str = "before the listing was made, which has no date";
 
-/// How long an age such as `4m12s` is.
-fn seconds_of(age: &str) -> u64 {
-    let parts = age.split_inclusive(|letter: char| letter.is_ascii_alphabetic());
-    let seconds = parts.filter_map(|part| {
-        let (number, unit) = part.split_at_checked(part.len().checked_sub(1)?)?;
-        let one = match unit {
-            "s" => 1,
-            "m" => 60,
-            "h" => 3600,
-            "d" => 86400,
-            _ => 365 * 86400,
-        };
-        number.parse::<u64>().ok()?.checked_mul(one)
-    });
-    seconds.fold(0, u64::saturating_add)
-}
-
 /// What the age of a pod says.
 fn of_pod(line: &str) -> Option<String> {
     let age = POD.as_ref()?.captures(line)?;
@@ -82,8 +67,8 @@ static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
 fn aged(line: &str) -> Option<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
     if let [last, first, count, ..] = words.as_slice()
-        && is_age(last)
-        && is_age(first)
+        && words::is_age(last)
+        && words::is_age(first)
         && count.bytes().all(|byte| byte.is_ascii_digit())
     {
         return Some(first);
@@ -91,30 +76,18 @@ fn aged(line: &str) -> Option<&str> {
     let kind = words
         .iter()
         .position(|word| ["Warning", "Normal"].contains(word))?;
-    let described = words.get(kind + 2).filter(|word| is_age(word));
+    let described = words.get(kind + 2).filter(|word| words::is_age(word));
     let Some(last) = described else {
         let seen = words.get(kind.checked_sub(1)?)?;
-        return is_age(seen).then_some(seen);
+        return words::is_age(seen).then_some(seen);
     };
     match words.get(kind + 3..kind + 6) {
         Some([times, "over", since]) if times.starts_with("(x") => {
             let since = since.trim_end_matches(')');
-            is_age(since).then_some(since)
+            words::is_age(since).then_some(since)
         }
         _ => Some(last),
     }
-}
-
-/// `71s`, `2m39s`, `28h`, `12d`.
-fn is_age(word: &str) -> bool {
-    let parts = word.split_inclusive(|letter: char| letter.is_ascii_alphabetic());
-    let is_part = |part: &str| {
-        let digits = part.trim_end_matches(['s', 'm', 'h', 'd', 'y']);
-        digits.len() + 1 == part.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    word.starts_with(|first: char| first.is_ascii_digit())
-        && parts.clone().count() <= 2
-        && parts.clone().all(is_part)
 }
 
 #[cfg(test)]

@@ -276,15 +276,11 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
         (_, false) => "first possible cause",
     };
     const UNLESS: &str = "Nothing if nobody has reported a fault.";
-    let text = first.would_settle.first().map(|text| words::clause(text));
     // A question with blanks to fill is none that a command settles.
-    let text = text.map(|text| match text.split_once(" (") {
-        Some((question, rest)) if is_blank(rest) => match rest.split_once("). ") {
-            Some((_, answers)) => format!("{question} {answers}"),
-            None => question.to_owned(),
-        },
-        _ => text,
-    });
+    let text = first
+        .would_settle
+        .first()
+        .map(|text| words::clause(&words::without_command(text, is_blank)));
     let is_over = analysis
         .incidents
         .iter()
