@@ -48,6 +48,8 @@ const WRITES: &[&[&str]] = &[
     &["mv"],
     &["mount", "-o"],
     &["kubeadm", "kubeconfig"],
+    &["kubectl", "config"],
+    &["openssl"],
     &["apt-get", "update"],
     &["apt-mark"],
     &["grubby"],

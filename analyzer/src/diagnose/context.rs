@@ -7,6 +7,7 @@ use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{HelmRelease, Node, Pod};
 use crate::facts::runtime::ContainerdInstance;
 use crate::facts::{Fact, Facts};
+use crate::ledger;
 use crate::model::{EnvironmentItem, Impact, ImpactedWorkload, Incident};
 use crate::scan::Scanned;
 
@@ -30,6 +31,12 @@ pub(super) fn impact(scanned: &Scanned, incidents: &[Incident]) -> Impact {
             "pods_unhealthy",
             pods.iter().filter(|pod| !pod.data.healthy).count(),
         );
+    } else {
+        // Of a machine that no API server was asked about, its runtime tells what runs.
+        let running = ledger::running(facts);
+        if running > 0 {
+            count("containers_running", running);
+        }
     }
     if !nodes.is_empty() {
         let gpu_nodes: Vec<&Fact<Node>> = nodes.iter().filter(|node| node.data.has_gpu).collect();

@@ -38,7 +38,10 @@ pub(super) fn build(
         let deciding: Vec<&str> = named(one.decided_by).collect();
         told = evidence(one, |name| deciding.contains(&name));
     }
-    let steps = |steps: &[StepFile]| steps.iter().map(|step| fill_step(one, step)).collect();
+    let steps = |steps: &[StepFile]| {
+        let told = steps.iter().filter(|step| is_told(one, step));
+        told.map(|step| fill_step(one, step)).collect()
+    };
     let fill_all = |texts: &[String]| {
         texts
             .iter()
@@ -458,6 +461,12 @@ fn observations(one: &Assessment<'_>) -> Vec<Observation> {
         })
     });
     asked.collect()
+}
+
+/// Whether a step is of this case.
+fn is_told(one: &Assessment<'_>, step: &StepFile) -> bool {
+    let seen = |name: &String| one.seen.contains_key(name.as_str());
+    (step.when.is_empty() || step.when.iter().any(seen)) && !step.unless.iter().any(seen)
 }
 
 fn fill_step(one: &Assessment<'_>, step: &StepFile) -> Step {

@@ -158,6 +158,10 @@ pub struct PodTrouble {
     pub host: String,
     /// The line as it stands.
     pub line: String,
+    /// The line that said it first.
+    pub first: String,
+    /// When that was.
+    pub since: Option<DateTime<Utc>>,
 }
 
 impl FactType for PodTrouble {

@@ -10,11 +10,11 @@ use crate::rules;
 /// Sample, cause, and what may be claimed of its fix; nothing where only a person can do it. All samples, and all causes
 /// of each that are certain enough for a fix.
 const JUDGED: &[(&str, &str, Option<Claim>)] = &[
-    // Pods keep the name servers that they started with.
+    // Pods keep the name servers that they started with, until a person makes them anew.
     (
         "dns-loop",
         "dns-loop-systemd-resolved-stub",
-        Some(Claim::RemovesTheCause),
+        Some(Claim::NeedsARuntimeStep),
     ),
     // A reboot, which no file shows.
     (

@@ -74,6 +74,23 @@ pub(super) struct Said {
     trouble: PodTrouble,
 }
 
+impl Said {
+    /// Its last words, with when and how they were said first.
+    fn again(self, offset: u32, moment: Moment, trouble: PodTrouble) -> Self {
+        Self {
+            offset,
+            moment,
+            times: self.times + 1,
+            trouble: PodTrouble {
+                first: self.trouble.first,
+                since: self.trouble.since,
+                ..trouble
+            },
+            ..self
+        }
+    }
+}
+
 /// The last word about each pod in the end of a log that is still so at its end.
 pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Vec<Said> {
     if !matches!(origin.channel, Channel::Journal | Channel::Text) {
@@ -100,14 +117,15 @@ pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Vec<Said>
             {
                 let moment = moment(&line);
                 let key = (trouble.namespace.clone(), trouble.pod.clone());
-                let before = last.get(&key).map(|said| (said.first, said.times));
-                let (first, times) = before.unwrap_or((moment, 0));
-                let said = Said {
-                    offset,
-                    first,
-                    moment,
-                    times: times + 1,
-                    trouble,
+                let said = match last.remove(&key) {
+                    Some(before) => before.again(offset, moment, trouble),
+                    None => Said {
+                        offset,
+                        first: moment,
+                        moment,
+                        times: 1,
+                        trouble,
+                    },
                 };
                 last.insert(key, said);
             }
@@ -157,6 +175,7 @@ fn trouble(line: &LogLine<'_>, raw: &[u8]) -> Option<PodTrouble> {
         let found = state.as_ref().and_then(|found| found.name(name));
         found.map_or(String::new(), |one| one.as_str().to_owned())
     };
+    let as_it_stands = excerpt(String::from_utf8_lossy(raw).trim(), LONGEST);
     Some(PodTrouble {
         namespace: part(["ns", "old_ns", "cri_ns"]),
         pod: part(["name", "old_name", "cri_name"]),
@@ -164,7 +183,9 @@ fn trouble(line: &LogLine<'_>, raw: &[u8]) -> Option<PodTrouble> {
         state: named("state"),
         words: excerpt(&words.replace("\\\"", "\"").replace("\\\\", "\\"), LONGEST),
         host: line.host.to_string(),
-        line: excerpt(String::from_utf8_lossy(raw).trim(), LONGEST),
+        line: as_it_stands.clone(),
+        first: as_it_stands,
+        since: line.at,
     })
 }
 
@@ -223,8 +244,8 @@ pub(super) fn pods(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<F
                 message: data.words.clone(),
                 // What it says of the pod it also records as an event of it.
                 warnings: vec![data.words.clone()],
-                since: told.at,
-                lines: vec![data.line.clone()],
+                since: data.since,
+                lines: vec![data.first.clone()],
                 ..Failing::default()
             },
             place: told.place.clone(),

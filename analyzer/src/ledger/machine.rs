@@ -4,31 +4,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Sources;
-use crate::facts::Fact;
 use crate::facts::failing::{ContainerRow, Failing, LogEnd, PodTrouble};
 use crate::facts::gpu::{Gpu, GpuInventory, XidStory};
 use crate::facts::kube::Node;
+use crate::facts::{Fact, Facts};
 use crate::gpu::xid::{self, Class, Xid};
 use crate::parsers::{DriverLine, Says};
 
 /// Containers whose last run ended and that ran before: they are started again and again, or no more.
 pub(super) fn containers(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<Failing>> {
+    let ended =
+        newest(sources.facts).filter(|row| row.data.state == "Exited" && row.data.attempt > 0);
+    let unknown = ended.filter(|row| {
+        let mut known = known.iter();
+        !known.any(|one| one.data.what == "pod" && one.data.name == row.data.pod)
+    });
+    unknown.map(|row| container(sources, row)).collect()
+}
+
+/// The last run of each container that a runtime lists.
+fn newest(facts: &Facts) -> impl Iterator<Item = &Fact<ContainerRow>> {
     let mut newest: BTreeMap<(&str, &str), &Fact<ContainerRow>> = BTreeMap::new();
-    for row in sources.facts.table::<ContainerRow>() {
+    for row in facts.table::<ContainerRow>() {
         let key = (row.data.pod.as_str(), row.data.name.as_str());
         let last = newest.entry(key).or_insert(row);
         if row.data.attempt > last.data.attempt {
             *last = row;
         }
     }
-    let ended = newest
-        .into_values()
-        .filter(|row| row.data.state == "Exited" && row.data.attempt > 0);
-    let unknown = ended.filter(|row| {
-        let mut known = known.iter();
-        !known.any(|one| one.data.what == "pod" && one.data.name == row.data.pod)
-    });
-    unknown.map(|row| container(sources, row)).collect()
+    newest.into_values()
+}
+
+/// How many containers a runtime lists as running.
+pub fn running(facts: &Facts) -> usize {
+    newest(facts)
+        .filter(|row| row.data.state == "Running")
+        .count()
 }
 
 fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
@@ -39,7 +50,9 @@ fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
         id.len() >= 8 && (data.id.starts_with(id) || id.starts_with(data.id.as_str()))
     };
     let log = logs.filter(own).max_by_key(|log| log.data.grade);
-    let mut lines = vec![row.text.clone()];
+    let told = told(sources, data);
+    let mut lines: Vec<String> = told.map(|one| one.first.clone()).into_iter().collect();
+    lines.push(row.text.clone());
     lines.extend(log.map(|log| log.data.line.clone()));
     let (place, text) = match log {
         Some(log) => (log.place.clone(), log.text.clone()),
@@ -63,7 +76,9 @@ fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
             name: name.clone(),
             container: data.name.clone(),
             node: data.node.clone(),
-            state: state(sources, data),
+            // The kubelet knows why it does not run; the runtime says only how it ended.
+            state: told.map_or(&data.state, |one| &one.state).clone(),
+            since: told.and_then(|one| one.since),
             seen: true,
             ended: true,
             restarts: data.attempt,
@@ -77,15 +92,11 @@ fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
     }
 }
 
-/// What the kubelet says of the container, which knows why it does not run; else what the runtime says.
-fn state(sources: &Sources<'_>, row: &ContainerRow) -> String {
+/// What the kubelet says of the container.
+fn told<'a>(sources: &Sources<'a>, row: &ContainerRow) -> Option<&'a PodTrouble> {
     let said = sources.facts.table::<PodTrouble>().iter();
-    let mut own = said.filter(|one| {
-        let one = &one.data;
-        !row.pod.is_empty() && one.pod == row.pod && one.container == row.name
-    });
-    let state = own.next().map(|one| &one.data.state);
-    state.unwrap_or(&row.state).clone()
+    let mut said = said.map(|one| &one.data);
+    said.find(|one| !row.pod.is_empty() && one.pod == row.pod && one.container == row.name)
 }
 
 /// The namespace of a container's pod: by the list itself, or by the only pod of its name that anything else names.

@@ -31,6 +31,7 @@ use crate::facts::kube::{Event, Pod};
 use crate::facts::{Fact, Facts};
 pub use crate::grade;
 use crate::lines::Documents;
+pub use machine::running;
 
 /// What the ledger is made of.
 pub struct Sources<'a> {

@@ -228,6 +228,79 @@ fn an_operator_that_is_not_installed_is_told_with_what_it_lacks_and_its_copies_a
 }
 
 #[test]
+fn an_operator_that_is_installed_again_and_again_fails_and_one_that_is_installed_does_not() {
+    let object = |name: &str, before: &str| {
+        format!(
+            r#"{{"kind":"ClusterServiceVersion","metadata":{{"name":"{name}","namespace":"shop"}},"status":{{"phase":"Installing","reason":"InstallWaiting","message":"waiting for deployment {name}","conditions":[{{"phase":"{before}","reason":"InstallCheckFailed","lastTransitionTime":"2026-11-20T10:15:01Z"}}]}}}}"#
+        )
+    };
+    let items = [object("limits.v1", "Failed"), object("cache.v1", "Pending")];
+    let head = r#"{"kind":"ClusterServiceVersionList","items":["#;
+    let list = format!("{head}\n{}\n]}}\n", items.join(",\n"));
+    let analysis = analyse(
+        &[("cluster-resources/clusterserviceversions.json", list)],
+        None,
+    );
+    let told = analysis.unexplained.iter().map(|one| &one.subject);
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        ["clusterserviceversion/shop/limits.v1"]
+    );
+    let entry = &analysis.unexplained[0];
+    assert!(
+        entry
+            .reason
+            .starts_with("Installing again after InstallCheckFailed")
+    );
+    assert_eq!(
+        entry.since.unwrap().to_rfc3339(),
+        "2026-11-20T10:15:01+00:00"
+    );
+}
+
+#[test]
+fn a_container_that_a_runtime_lists_as_ended_fails_since_the_kubelet_first_said_so() {
+    let rows = "CONTAINER ID  IMAGE  CREATED  STATE  NAME  ATTEMPT  POD ID  POD\n0862aaf3f2710  aa93e6c2f7f98  44 seconds ago  Exited  train  11  9c576eb7c19cd  train-0\n";
+    let said = |minute: u32| {
+        format!(
+            r#"{{"__REALTIME_TIMESTAMP":"17636349{minute:02}000000","_SYSTEMD_UNIT":"kubelet.service","SYSLOG_IDENTIFIER":"kubelet","MESSAGE":"E1120 10:{minute:02}:00.000000 812 pod_workers.go:1301] \"Error syncing pod, skipping\" err=\"failed to \\\"StartContainer\\\" for \\\"train\\\" with CrashLoopBackOff: \\\"back-off 5m0s\\\"\" pod=\"shop/train-0\" podUID=\"0a1b\""}}"#
+        )
+    };
+    let journal: Vec<String> = [0, 20, 40, 60].map(said).to_vec();
+    let files = [
+        ("nodes/n1/commands/crictl-ps.out", rows.to_owned()),
+        ("nodes/n1/journal/kubelet.json", journal.join("\n") + "\n"),
+    ];
+    let analysis = analyse(&files, None);
+    let entry = &analysis.unexplained[0];
+    assert_eq!(entry.subject, "pod/shop/train-0");
+    assert_eq!(entry.since.unwrap().timestamp(), 1_763_634_900);
+    assert!(
+        entry.lines[0].contains("E1120 10:00:00"),
+        "{:?}",
+        entry.lines
+    );
+}
+
+#[test]
+fn a_kubelet_that_kubeadm_did_not_set_up_is_told_no_command_of_kubeadm() {
+    let refused = r#"Nov 20 10:00:21 w1 kubelet[812]: E1120 10:00:21.100000     812 kubelet_node_status.go:92] Unable to register node "w1" with API server: nodes is forbidden: User "worker" cannot create resource "nodes" in API group "" at the cluster scope"#;
+    let flag = r#"Nov 20 10:00:01 w1 kubelet[812]: I1120 10:00:01.100000     812 flags.go:59] FLAG: --kubeconfig="/srv/k8s/kubelet.kubeconfig""#;
+    let commands = |log: String| {
+        let analysis = analyse(&[("journal.txt", log)], None);
+        let first = &analysis.incidents[0];
+        assert_eq!(first.cause, "kubelet-api-forbidden");
+        let steps = first.remedy.steps.iter();
+        let commands: Vec<_> = steps.filter_map(|step| step.command.clone()).collect();
+        commands.join("\n")
+    };
+    let by_hand = commands(format!("{flag}\n{refused}\n"));
+    assert!(by_hand.contains("--kubeconfig /srv/k8s/kubelet.kubeconfig"));
+    assert!(!by_hand.contains("kubeadm"), "{by_hand}");
+    assert!(commands(format!("{refused}\n")).contains("kubeadm kubeconfig user"));
+}
+
+#[test]
 fn a_run_of_tests_is_told_with_the_tests_that_failed() {
     let path = "cluster-resources/pods/logs/shop/web-a/web.log";
     let log = "May 30 06:33:58.649: FAIL: The suite needs two nodes.\nok\nMay 30 06:41:10.253: FAIL: No node has room.\n--- FAIL: TestE2E (7267.62s)\nFAIL\nTest Suite Failed\n";

@@ -71,6 +71,8 @@ struct Status {
 #[serde(default, rename_all = "camelCase")]
 struct Condition {
     r#type: String,
+    /// Of a ClusterServiceVersion, whose conditions are what it went through.
+    phase: String,
     status: String,
     reason: String,
     message: String,
@@ -216,6 +218,14 @@ fn unready(object: Object, item: &Item<'_>) -> Option<Unready> {
         None if WAITING.contains(&status.phase.as_str()) && status.reason != COPY => {
             let since = time(status.last_transition_time.as_deref());
             (status.phase, status.reason, status.message, since)
+        }
+        // What was given up once is tried again for ever.
+        None if status.phase == "Installing" && status.reason != COPY => {
+            let mut conditions = status.conditions.iter();
+            let failed = conditions.find(|one| one.phase == "Failed")?;
+            let since = time(failed.last_transition_time.as_deref());
+            let state = format!("Installing again after {}", failed.reason);
+            (state, status.reason, status.message, since)
         }
         None => return None,
     };

@@ -221,6 +221,11 @@ fn groups(file: &RuleFile, faults: &mut Vec<Fault>) {
     for name in file.observations.iter().flat_map(|one| &one.shows) {
         known_signal(file, &["observations"], name, faults);
     }
+    for step in file.remedy.steps.iter().chain(&file.remedy.verify) {
+        for name in step.when.iter().chain(&step.unless) {
+            known_signal(file, &["remedy"], name, faults);
+        }
+    }
     if file.kind == Kind::Cause && levels[..3].iter().all(|(_, groups)| groups.is_empty()) {
         let what = "no group under confirmed, likely or possible: it could never fire";
         faults.push(fault(&["id"], "", what));

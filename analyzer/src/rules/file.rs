@@ -321,6 +321,12 @@ pub struct StepFile {
     /// What to see.
     #[serde(default)]
     pub expect: Option<String>,
+    /// It is told only where one of these signals was seen.
+    #[serde(default)]
+    pub when: Vec<String>,
+    /// It is told only where none of these signals was seen.
+    #[serde(default)]
+    pub unless: Vec<String>,
 }
 
 /// A file of the fix, as written.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::object::Named;
 use super::workload::pod_of;
 use crate::change::captured::Captured;
 use crate::change::shell::{Script, Test, Word};
@@ -41,22 +42,7 @@ impl Kind for PodRestart {
         let uid = object["metadata"]["uid"].as_str();
         let uid =
             uid.ok_or_else(|| Refused::new(format!("{named} was collected without its uid")))?;
-        let delete = || named.kubectl(&["delete"]);
-        let action = Action {
-            text: format!("Delete {named}; {maker} makes a new one."),
-            place: RunsOn::Cluster,
-            guard: Some(Guard {
-                test: Test::Prints(named.field("{.metadata.uid}").into(), Word::text(uid)),
-                says: format!("{named} is still the pod that was captured"),
-            }),
-            dry_run: delete().word("--dry-run=server").into(),
-            backup: Vec::new(),
-            act: Act::Script(delete().into()),
-            expect: format!("The pod that {maker} makes is Running."),
-            // The new pod is what the old one was to be.
-            back: Back::Script(Script::default()),
-            interrupts: format!("What {named} serves, until the new pod runs."),
-        };
+        let action = action(&named, &maker, Some(uid));
         Ok(Applied {
             title: format!("Restart {named}"),
             actions: vec![action],
@@ -65,6 +51,26 @@ impl Kind for PodRestart {
             )],
             ..Applied::default()
         })
+    }
+}
+
+/// The step that deletes a pod which something makes anew; by its uid it is known to be the captured one.
+pub(super) fn action(named: &Named, maker: &str, uid: Option<&str>) -> Action {
+    let delete = || named.kubectl(&["delete"]);
+    Action {
+        text: format!("Delete {named}; {maker} makes a new one."),
+        place: RunsOn::Cluster,
+        guard: uid.map(|uid| Guard {
+            test: Test::Prints(named.field("{.metadata.uid}").into(), Word::text(uid)),
+            says: format!("{named} is still the pod that was captured"),
+        }),
+        dry_run: delete().word("--dry-run=server").into(),
+        backup: Vec::new(),
+        act: Act::Script(delete().into()),
+        expect: format!("The pod that {maker} makes is Running."),
+        // The new pod is what the old one was to be.
+        back: Back::Script(Script::default()),
+        interrupts: format!("What {named} serves, until the new pod runs."),
     }
 }
 

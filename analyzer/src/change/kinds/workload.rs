@@ -30,6 +30,20 @@ pub(super) struct Pods {
     pub(super) names: Vec<String>,
     /// A container of one of them has run, so that there is something to lose.
     pub(super) ran: bool,
+    /// Those of which none has run: name, and uid where it was collected.
+    pub(super) waiting: Vec<(String, Option<String>)>,
+}
+
+impl Pods {
+    fn add(&mut self, pod: &Value) {
+        let text = |field: &str| pod["metadata"][field].as_str().map(str::to_owned);
+        let Some(name) = text("name") else { return };
+        match has_run(pod) {
+            true => self.ran = true,
+            false => self.waiting.push((name.clone(), text("uid"))),
+        }
+        self.names.push(name);
+    }
 }
 
 /// `NAMESPACE/NAME`, as rules write it, also with `pod/` before it.
@@ -88,9 +102,7 @@ pub(super) fn change_all(
             let same = siblings.as_ref().is_some_and(|owner| made_by(item, owner));
             if own || same {
                 merge_pod(item, delta);
-                pods.names
-                    .extend(item["metadata"]["name"].as_str().map(str::to_owned));
-                pods.ran |= has_run(item);
+                pods.add(item);
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::object::Named;
+use super::pod_restart;
 use super::to_yaml;
 use super::workload::{Owner, Pods};
 use crate::change::captured::Captured;
@@ -47,12 +48,32 @@ pub(super) fn told(
     applied.actions.push(match owner.named.kind.as_str() {
         kind if ROLLING.contains(&kind) => match &owner.kept_by {
             Some(operator) => through(operator, &owner, &name, &pods.names),
-            None => rolled(&owner, &name, &pods.names),
+            None => rolled(&owner, &name, pods),
         },
         "Job" => job(&owner, &name, pods),
         _ => by_hand(&owner, &name, &pods.names),
     });
+    applied.actions.extend(stuck(&owner, pods));
     Ok(applied)
+}
+
+/// A StatefulSet waits for a pod that never became ready before it replaces any, this one as well
+/// (`updateStatefulSet` in pkg/controller/statefulset; Kubernetes calls it a forced rollback).
+fn stuck(owner: &Owner, pods: &Pods) -> Vec<Action> {
+    if owner.named.kind != "StatefulSet" || owner.on_delete {
+        return Vec::new();
+    }
+    let maker = format!("StatefulSet {}", owner.named.name);
+    let namespace = owner.named.namespace.as_deref();
+    let waiting = pods.waiting.iter();
+    let delete = |(name, uid): &(String, Option<String>)| {
+        let pod = Named::new("Pod", namespace, name);
+        Action {
+            interrupts: format!("Nothing that runs: {pod} has not started."),
+            ..pod_restart::action(&pod, &maker, uid.as_deref())
+        }
+    };
+    waiting.map(delete).collect()
 }
 
 fn assumed(owner: &Owner) -> Vec<String> {
@@ -83,7 +104,9 @@ fn guard(owner: &Owner) -> Option<Guard> {
     })
 }
 
-fn rolled(owner: &Owner, file: &str, pods: &[String]) -> Action {
+fn rolled(owner: &Owner, file: &str, pods: &Pods) -> Action {
+    let waits = !stuck(owner, pods).is_empty();
+    let (pods, ran) = (&pods.names, pods.ran);
     let named = &owner.named;
     let patch = || {
         named
@@ -119,6 +142,8 @@ fn rolled(owner: &Owner, file: &str, pods: &[String]) -> Action {
         expect: if owner.on_delete {
             "New pods have the change; those that run keep their template until they are deleted."
                 .into()
+        } else if waits {
+            "The template has the change; the pods get it once the waiting one is deleted.".into()
         } else {
             format!(
                 "'kubectl rollout status {}' ends with \"successfully rolled out\".",
@@ -131,6 +156,8 @@ fn rolled(owner: &Owner, file: &str, pods: &[String]) -> Action {
                 "Nothing by itself (its update strategy is OnDelete); then each pod that is deleted: {}.",
                 some(pods)
             )
+        } else if waits && !ran {
+            "Nothing that runs: the pods that wait get it once they are deleted.".to_owned()
         } else if owner.named.kind == "DaemonSet" {
             format!(
                 "The DaemonSet's pods on all nodes are replaced one after another; known here: {}.",
@@ -298,4 +325,38 @@ fn some(names: &[String]) -> String {
         text.extend([" and ", &more.to_string(), " more"]);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_that_waits_is_deleted_where_a_stateful_set_would_wait_for_it() {
+        let pods = Pods {
+            names: vec!["db-0".into(), "db-1".into()],
+            ran: true,
+            waiting: vec![("db-1".into(), Some("0a1b".into()))],
+        };
+        let steps = |kind: &str| {
+            let owner = Owner {
+                named: Named::new(kind, Some("shop"), "db"),
+                above: Vec::new(),
+                kept_by: None,
+                collected: true,
+                known_by: None,
+                on_delete: false,
+            };
+            stuck(&owner, &pods)
+        };
+        let [delete] = &steps("StatefulSet")[..] else {
+            panic!("one step for the one pod that waits");
+        };
+        assert_eq!(
+            delete.text,
+            "Delete Pod shop/db-1; StatefulSet db makes a new one."
+        );
+        assert!(delete.guard.is_some() && delete.interrupts.starts_with("Nothing that runs"));
+        assert!(steps("Deployment").is_empty());
+    }
 }

@@ -320,6 +320,10 @@ fn well(analysis: &Analysis) -> Vec<String> {
             words::are(all)
         ));
     }
+    if let Some(all) = get("containers_running") {
+        let are = words::are(all);
+        well.push(format!("{} {are} running", words::count(all, "container")));
+    }
     let nodes = &analysis.state.nodes;
     if !nodes.is_empty() && nodes.iter().all(|node| node.ready == Some(true)) {
         let all = nodes.len() as u64;

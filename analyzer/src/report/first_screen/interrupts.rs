@@ -151,13 +151,13 @@ fn name(text: &str) -> String {
 
 /// What a step stops, and whether that is all.
 fn of_step(step: &StepItem) -> (String, bool) {
-    let Some(command) = step.command.as_deref() else {
-        let text = step.text.plain();
-        let said = text.split_once(risk::MARK).map(|(_, said)| said.to_owned());
-        let known = said.is_some();
-        return (words::sentence(&said.unwrap_or_default()), known);
+    let text = step.text.plain();
+    let said = text.split_once(risk::MARK).map(|(_, said)| said);
+    let risk = step.command.as_deref().map(risk::stops);
+    // Of a command that nothing is known of, the rule may say it.
+    let Some(risk) = risk.filter(|risk| risk.known || said.is_none()) else {
+        return (words::sentence(said.unwrap_or_default()), said.is_some());
     };
-    let risk = risk::stops(command);
     let stopping = risk.sentences.iter().any(|text| stops(text));
     let said = risk
         .sentences

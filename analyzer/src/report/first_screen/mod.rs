@@ -20,7 +20,8 @@ pub(crate) use open::{by_relevance, only_guesses};
 use super::blocks::{Block, Rich, Tone};
 use super::sections::{SectionCtx, replayed, without_quote};
 use super::{escape, plan, words};
-use crate::model::{Analysis, Incident, Place, Role, Verdict};
+use crate::model::{Analysis, Incident, Place, Role, Unexplained, Verdict};
+use crate::rules::template::is_shell_word;
 
 /// Characters of the cause: the sentences that fit.
 const CAUSE: usize = 420;
@@ -90,9 +91,8 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     if !proof.is_empty() {
         rows.push(row("Proof", proof));
     }
-    if let Some(next) = next(analysis) {
-        rows.push(row("Also found", next));
-    }
+    rows.extend(next(analysis).map(|text| row("Also found", text)));
+    rows.extend(unexplained(analysis).map(|text| row("Also failing", text)));
     rows.extend(unknown::left_open(analysis));
     rows
 }
@@ -178,11 +178,39 @@ fn others(text: Rich, analysis: &Analysis, more: u64) -> Rich {
     let named = analysis.unexplained.iter().skip(1);
     let names: Vec<String> = named.map(|one| words::subject(&one.subject)).collect();
     match names.len() as u64 == more && more <= FEW {
-        true => text
-            .text("Also failing: ")
-            .jump(words::join(&names), "unexplained"),
+        true => {
+            let text = text
+                .text("Also failing: ")
+                .jump(words::join(&names), "unexplained");
+            match analysis.unexplained.get(1).filter(|_| more == 1) {
+                Some(other) => spoken(text, other),
+                None => text,
+            }
+        }
         false => text.jump(words::count_more(more, "failing thing"), "unexplained"),
     }
+}
+
+/// The last words of another thing that fails, for they may say why the first one does.
+fn spoken(text: Rich, other: &Unexplained) -> Rich {
+    if other.last_words.is_empty() || open::is_listed(other) {
+        return text;
+    }
+    let words = escape::cut_end(&other.last_words, PROOF);
+    text.text(" (").code(words).text(")")
+}
+
+/// What fails beside a cause that does not explain it, the first by its last words.
+fn unexplained(analysis: &Analysis) -> Option<Rich> {
+    let first = analysis.unexplained.first()?;
+    let text = Rich::from("Not explained by any cause: ").code(words::subject(&first.subject));
+    let text = spoken(text, first);
+    let more = words::failing_things(analysis).saturating_sub(1);
+    let text = match more {
+        0 => text,
+        _ => others(text.text(". "), analysis, more),
+    };
+    Some(text.text("."))
 }
 
 /// So many failing things are named.
@@ -307,7 +335,13 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
             .jump(words::join(&size), "resolution")
             .text(")");
     }
-    text = text.text(". ");
+    text = match written(first, &plan, analysis) {
+        Some((command, files)) => text
+            .text(". ")
+            .code(command)
+            .text(format!(" writes the {files}. ")),
+        None => text.text(". "),
+    };
     // Where there is little room, what trying it showed stays.
     let shown = match replayed::in_short(first, analysis) {
         Some(shown) => text.say(&shown).text(" "),
@@ -317,6 +351,25 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
         None => text,
     };
     shown.text("This report has changed nothing.")
+}
+
+/// What writes the files of a fix that its commands name, and how many they are; the report holds them too.
+fn written(
+    first: &Incident,
+    plan: &plan::Plan,
+    analysis: &Analysis,
+) -> Option<(String, &'static str)> {
+    let name = analysis.input.name.as_str();
+    if plan.files.is_empty() || plan::is_in_words(first) || first.verdict > Verdict::Likely {
+        return None;
+    }
+    let name = if is_shell_word(name) { name } else { "INPUT" };
+    let files = if plan.files.len() == 1 {
+        "file"
+    } else {
+        "files"
+    };
+    Some((format!("casefile-analyzer fix {name} -o fix"), files))
 }
 
 /// The strongest lines that speak for the cause, each with its place.

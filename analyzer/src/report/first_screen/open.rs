@@ -25,7 +25,7 @@ pub(super) fn is_about_something_else(analysis: &Analysis) -> bool {
 
 /// The causes that are only possible, by name. Where something fails that none of them is about, that is said too.
 pub(super) fn guesses(analysis: &Analysis) -> Rich {
-    const NAMED: usize = 2;
+    let mut named = 2;
     let mut text = if words::is_calm(analysis) {
         Rich::from(
             "None, for nothing was seen to fail. Lines that fit a cause, each only possible: ",
@@ -36,11 +36,11 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
                 "Its own last words, under Failing, are the best lead. No known cause is confirmed.",
             );
         }
-        // Their names would only lead away from what fails.
-        let all = words::count(analysis.incidents.len() as u64, "cause");
-        return Rich::from(format!(
-            "No cause is confirmed. Single lines would fit {all} without a link to this failure."
-        ));
+        // It may be a fault of its own; the names of more would only lead away from what fails.
+        named = 1;
+        Rich::from(
+            "No cause is confirmed. Single lines would fit others, without a link to this failure: ",
+        )
     } else if has_spoken(analysis) {
         Rich::from(
             "Its own last words, under Failing, are the best lead. No known cause is confirmed; ",
@@ -52,17 +52,18 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
             .verdict(Verdict::Possible)
             .text(": ")
     };
-    for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
+    for (index, incident) in analysis.incidents.iter().take(named).enumerate() {
         text = text.text(if index == 0 { "" } else { "; " });
         text = text.say(&words::clause(&incident.title));
-        let when = || seen_when(incident, analysis).filter(|_| words::is_calm(analysis));
+        let alone = words::is_calm(analysis) || only_guesses(analysis);
+        let when = || seen_when(incident, analysis).filter(|_| alone);
         if let Some(against) = contradicted(incident) {
             text = text.text(format!(" (against it: {against})"));
         } else if let Some(when) = when() {
             text = quote(text.text(format!(" ({when}")), incident).text(")");
         }
     }
-    match analysis.incidents.len().saturating_sub(NAMED) {
+    match analysis.incidents.len().saturating_sub(named) {
         0 => text.text("."),
         more => text.text(format!("; {}.", words::count_more(more as u64, "cause"))),
     }
@@ -100,8 +101,19 @@ fn quote(text: Rich, incident: &Incident) -> Rich {
     let Some(line) = lines().find(naming).or_else(|| lines().next()) else {
         return text;
     };
-    text.text(": ")
-        .code(escape::cut_end(&said(&line.text), QUOTE))
+    let said = said(&line.text);
+    let text = text.text(": ").code(escape::cut_end(&said, QUOTE));
+    match pod(&line.text).filter(|pod| !said.contains(pod)) {
+        Some(pod) => text.text(" of ").code(pod),
+        None => text,
+    }
+}
+
+/// The pod that a line of klog's form is about.
+fn pod(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(" pod=\"")?;
+    let (pod, _) = rest.split_once('"')?;
+    pod.contains('/').then_some(pod)
 }
 
 /// Characters of what a line says.
