@@ -58,6 +58,7 @@ pub(crate) fn subject(id: &str) -> String {
         Some(("pod", _)) if is_unnamed(id) => "a pod that is not named".to_owned(),
         Some(("pod" | "node", name)) => name.trim_start_matches('/').to_owned(),
         Some(("gpu", name)) => match name.split_once('/') {
+            Some(("", bus_id)) => format!("GPU {bus_id}"),
             Some((node, bus_id)) => format!("GPU {bus_id} on {node}"),
             None => format!("GPU {name}"),
         },
@@ -110,9 +111,22 @@ pub(crate) fn first_clause(text: &str, most: usize) -> String {
         at.filter(|at| (SHORTEST..=most).contains(at)).last()
     });
     match cut {
-        Some(at) => text[..at].to_owned(),
+        Some(at) => text[..without_label(text, at, SHORTEST)].to_owned(),
         None => cut_at_word(text, most),
     }
+}
+
+/// Where a text that is cut at `at` ends without the label of what is cut away: `...; first step: reset it`.
+fn without_label(text: &str, at: usize, shortest: usize) -> usize {
+    const LABEL: usize = 3;
+    if !text[at..].starts_with(": ") {
+        return at;
+    }
+    let before = text[..at].rfind("; ").filter(|before| {
+        let label = text[before + 1..at].split_whitespace();
+        *before >= shortest && label.count() <= LABEL
+    });
+    before.unwrap_or(at)
 }
 
 /// As many whole words as fit into `most` characters.

@@ -109,7 +109,15 @@ sources! { $
         scope: Scope::Node,
         expected: true,
         by_hand: Some("ps -eo args | grep -e '[c]ontainerd' -e '[k]ubelet'; cat <the file after --config>"),
-        entries: &[Entry::Node(ANY, "containerd.json"), Entry::Rootfs(ANY, "etc/containerd/")],
+        // Distributions keep it below folders of their own.
+        entries: &[
+            Entry::Node(ANY, "containerd.json"),
+            Entry::Rootfs(ANY, "etc/containerd/"),
+            Entry::Rootfs(ANY, "var/snap/microk8s/current/args/containerd"),
+            Entry::Rootfs(ANY, "var/snap/k8s/common/args/containerd"),
+            Entry::Rootfs(ANY, "var/lib/rancher/k3s/agent/etc/containerd/"),
+            Entry::Rootfs(ANY, "var/lib/rancher/rke2/agent/etc/containerd/"),
+        ],
     }
     KUBELET_CONFIG kubelet_config {
         title: "Kubelet configuration",
@@ -117,7 +125,12 @@ sources! { $
         scope: Scope::Node,
         expected: true,
         by_hand: Some("ps -eo args | grep '[k]ubelet'; cat /var/lib/kubelet/config.yaml"),
-        entries: &[Entry::Rootfs(ANY, "var/lib/kubelet/"), Entry::Node(ANY, "processes.json")],
+        entries: &[
+            Entry::Rootfs(ANY, "var/lib/kubelet/"),
+            Entry::Rootfs(ANY, "var/snap/microk8s/current/args/kubelet"),
+            Entry::Rootfs(ANY, "var/snap/k8s/common/args/kubelet"),
+            Entry::Node(ANY, "processes.json"),
+        ],
     }
     JOURNAL journal {
         title: "System journal",

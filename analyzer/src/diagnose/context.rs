@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::seen::pods::{named, said_best};
+use crate::facts::failing::Failing;
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{HelmRelease, Node, Pod};
 use crate::facts::runtime::ContainerdInstance;
@@ -90,6 +91,13 @@ pub(super) fn impact(scanned: &Scanned, incidents: &[Incident]) -> Impact {
     let placed = placed(facts.table::<Pod>());
     let workloads = down.into_iter().map(|pod| workload(pod, &placed));
     impact.workloads = workloads.collect();
+    // One that ends again and again fails for longer than it has not been ready this time.
+    for fails in facts.table::<Failing>() {
+        let own = impact.workloads.iter_mut();
+        for one in own.filter(|one| one.subject == fails.data.subject) {
+            one.since = one.since.into_iter().chain(fails.data.since).min();
+        }
+    }
     impact
         .workloads
         .sort_by(|a, b| b.gpus.cmp(&a.gpus).then_with(|| a.subject.cmp(&b.subject)));

@@ -1,6 +1,7 @@
 //! One cause in play, told: its evidence, symptoms, chain, investigation and remedy.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::gpu_map;
 use crate::facts::kube::Event;
@@ -271,12 +272,10 @@ fn subjects(one: &Assessment<'_>) -> Vec<String> {
             .filter(|(name, _)| !without.contains(*name))
             .filter(move |(name, _)| file.symptoms.iter().any(|known| known == *name) == symptoms)
             .flat_map(|(_, sightings)| sightings)
-            .map(|sighting| sighting.subject.as_str())
-            .filter(|subject| !subject.is_empty())
-            .collect::<BTreeSet<&str>>()
+            .filter(|sighting| !sighting.subject.is_empty())
     };
-    let roots = of(false);
-    let hit = of(true);
+    let roots = in_order(of(false));
+    let hit = in_order(of(true));
     // A node is the widest thing a fault can sit on, so it stands before what runs on it.
     let (nodes, others): (Vec<&str>, Vec<&str>) = roots
         .iter()
@@ -289,6 +288,18 @@ fn subjects(one: &Assessment<'_>) -> Vec<String> {
             .map(str::to_owned),
     );
     subjects
+}
+
+/// What sightings are about: what this start of the machine shows before what only an earlier one did.
+fn in_order<'a>(sightings: impl Iterator<Item = &'a Arc<Sighting>>) -> Vec<&'a str> {
+    let mut found: BTreeMap<&str, bool> = BTreeMap::new();
+    for one in sightings {
+        let is_earlier = found.entry(one.subject.as_str()).or_insert(true);
+        *is_earlier &= one.earlier_boot;
+    }
+    let mut found: Vec<(&str, bool)> = found.into_iter().collect();
+    found.sort_by_key(|(_, is_earlier)| *is_earlier);
+    found.into_iter().map(|(subject, _)| subject).collect()
 }
 
 /// The first time that what decided was seen; where that is a setting without a time, the first symptom.

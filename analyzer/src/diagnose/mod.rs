@@ -26,6 +26,7 @@ mod seen;
 mod standing;
 mod state;
 pub mod steps;
+mod taken;
 mod timeline;
 mod together;
 mod typed;
@@ -409,6 +410,7 @@ impl Analyzer {
         fill_in::fill(&mut analysis);
         own_units::name(&scanned.facts, &mut analysis);
         platform::name(&scanned.facts, &mut analysis);
+        taken::leave_out(&mut analysis);
         no_bmc::leave_out(&mut analysis, scanned);
         no_cluster::leave_out(&mut analysis, scanned);
         analysis

@@ -20,6 +20,8 @@ const WORDS: usize = 700;
 pub(super) struct Explained<'a> {
     /// Subjects of confirmed and likely causes.
     subjects: BTreeSet<&'a str>,
+    /// Those of them that only wait for a node: one that ran and ended has found it since.
+    placeless: BTreeSet<&'a str>,
     /// Nodes on which a confirmed or likely cause of weight was seen.
     nodes: BTreeSet<&'a str>,
     /// Texts in which a cause was seen that nothing says the subject of.
@@ -34,11 +36,13 @@ impl<'a> Explained<'a> {
     pub(super) fn by(facts: &Facts, assessments: &'a [&Assessment<'_>]) -> Self {
         let mut found = Self {
             subjects: BTreeSet::new(),
+            placeless: BTreeSet::new(),
             nodes: BTreeSet::new(),
             texts: BTreeSet::new(),
             gpus: false,
             waiting: BTreeSet::new(),
         };
+        let mut placed: BTreeSet<&str> = BTreeSet::new();
         for one in assessments {
             let sure = matches!(one.verdict, Some(Verdict::Confirmed | Verdict::Likely));
             if !sure {
@@ -62,6 +66,11 @@ impl<'a> Explained<'a> {
             for sighting in sightings() {
                 if !sighting.subject.is_empty() {
                     found.subjects.insert(&sighting.subject);
+                    let of = match file.family.as_str() {
+                        "scheduling" => &mut found.placeless,
+                        _ => &mut placed,
+                    };
+                    of.insert(&sighting.subject);
                 } else if !named {
                     found.texts.insert(&sighting.place.path);
                 }
@@ -70,6 +79,7 @@ impl<'a> Explained<'a> {
                 }
             }
         }
+        found.placeless.retain(|subject| !placed.contains(subject));
         found.waiting = waiting(facts, &found.subjects, &found.nodes);
         found
     }
@@ -80,6 +90,21 @@ impl<'a> Explained<'a> {
         let is_loose = |path: &str| !path.contains('/');
         let beside = || self.texts.iter().any(|other| is_loose(other));
         self.texts.contains(path) || (speechless && is_loose(path) && beside())
+    }
+
+    /// Whether a cause was seen on the GPU that this is, or of which it is said that it does not answer. A line may name
+    /// neither node nor function of the device.
+    fn is_of_gpu(&self, data: &Failing) -> bool {
+        if !matches!(data.what.as_str(), "gpu" | "gpus") {
+            return false;
+        }
+        let cards = self.subjects.iter();
+        let cards = cards.filter_map(|subject| subject.strip_prefix("gpu/"));
+        let mut cards = cards.map(|card| card.rsplit_once('/').unwrap_or(("", card)));
+        cards.any(|(node, bus)| {
+            let same_node = node.is_empty() || data.node.is_empty() || node == data.node;
+            same_node && !bus.is_empty() && (data.name == bus || data.words.contains(bus))
+        })
     }
 
     /// Whether a cause explains this thing: it was seen on it; or on its node, and the thing did not end by itself; or
@@ -96,7 +121,10 @@ impl<'a> Explained<'a> {
             _ => false,
         };
         let in_text = is_told && self.in_text(&failing.place.path, is_speechless(data));
-        self.subjects.contains(data.subject.as_str())
+        let subject = data.subject.as_str();
+        let ran = data.ended && self.placeless.contains(subject);
+        (self.subjects.contains(subject) && !ran)
+            || self.is_of_gpu(data)
             || in_text
             || (on_node && !by_itself)
             || waits_for_gpu

@@ -213,6 +213,8 @@ fact! {
         pub count: u64,
         /// The cause was logged at moments that are apart, so the GPU answered in between.
         pub again: bool,
+        /// The cause was logged before the machine's last start, and not after it.
+        pub earlier_boot: bool,
         /// In words.
         pub sentence: String,
     }

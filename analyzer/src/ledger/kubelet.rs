@@ -32,11 +32,16 @@ const PODS: usize = 64;
 const LONGEST: usize = 600;
 /// A text of so few lines was chosen by a person: that it is said once is enough.
 const PASTED: u32 = 200;
-/// What each such line holds: of the kubelet, and of containerd, which says with it that no sandbox was made.
-const NEEDLES: [&[u8]; 2] = [
+/// What each such line holds: of the kubelet, of containerd, which says with it that no sandbox was made, and of a probe that
+/// finds a container not ready (`pkg/kubelet/prober/prober.go`, in its two forms).
+const NEEDLES: [&[u8]; 4] = [
     b"rror syncing pod",
     b"RunPodSandbox for &PodSandboxMetadata{",
+    b"Readiness probe for \"",
+    b"probeType=\"Readiness\"",
 ];
+/// The state of a pod whose probe fails.
+const NOT_READY: &str = "not ready";
 
 /// Whether a text holds one of them.
 fn speaks_of_pods(text: &[u8]) -> bool {
@@ -49,13 +54,16 @@ static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r#" pod="(?P<ns>[a-z0-9-]+)/(?P<name>[a-z0-9.-]+)""#,
         r#"|PodSandboxMetadata\{Name:(?P<cri_name>[a-z0-9.-]+),Uid:[^,]*,Namespace:(?P<cri_ns>[a-z0-9-]+),"#,
         r#"|\("(?P<old_name>[a-z0-9.-]+)_(?P<old_ns>[a-z0-9-]+)\([0-9a-f-]{8,}\)"\)"#,
+        r#"|Readiness probe for "(?P<probed>[a-z0-9.-]+)_(?P<probed_ns>[a-z0-9-]+)\([0-9a-f-]{8,}\):"#,
     ))
     .ok()
 });
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r#"(?:skipping" err="(?P<new>.+?)" pod="|, skipping: (?P<old>.+)$"#,
-        r#"|failed, error" error="(?P<cri>.+)"\s*$)"#,
+        r#"|failed, error" error="(?P<cri>.+)"\s*$"#,
+        r#"|Readiness probe for .{0,200} failed \(failure\): (?P<probe_old>.+?)\s*$"#,
+        r#"|probeType="Readiness" .{0,300}probeResult="failure" output="(?P<probe>.+?)"\s*$)"#,
     ))
     .ok()
 });
@@ -161,12 +169,15 @@ fn moment(line: &LogLine<'_>) -> Moment {
 
 fn trouble(line: &LogLine<'_>, raw: &[u8]) -> Option<PodTrouble> {
     let pod = POD.as_ref()?.captures(&line.text)?;
-    let part = |forms: [&str; 3]| {
+    let part = |forms: [&str; 4]| {
         let found = forms.into_iter().find_map(|form| pod.name(form));
         found.map_or(String::new(), |one| one.as_str().to_owned())
     };
     let words = WORDS.as_ref()?.captures(&line.text)?;
-    let words = ["new", "old", "cri"]
+    let is_probe = ["probe_old", "probe"]
+        .iter()
+        .any(|form| words.name(form).is_some());
+    let words = ["new", "old", "cri", "probe_old", "probe"]
         .into_iter()
         .find_map(|form| words.name(form))?
         .as_str();
@@ -177,10 +188,13 @@ fn trouble(line: &LogLine<'_>, raw: &[u8]) -> Option<PodTrouble> {
     };
     let as_it_stands = excerpt(String::from_utf8_lossy(raw).trim(), LONGEST);
     Some(PodTrouble {
-        namespace: part(["ns", "old_ns", "cri_ns"]),
-        pod: part(["name", "old_name", "cri_name"]),
+        namespace: part(["ns", "old_ns", "cri_ns", "probed_ns"]),
+        pod: part(["name", "old_name", "cri_name", "probed"]),
         container: named("container"),
-        state: named("state"),
+        state: match is_probe {
+            true => NOT_READY.to_owned(),
+            false => named("state"),
+        },
         words: excerpt(&words.replace("\\\"", "\"").replace("\\\\", "\\"), LONGEST),
         host: line.host.to_string(),
         line: as_it_stands.clone(),
@@ -227,6 +241,8 @@ pub(super) fn pods(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<F
             let row = &row.data;
             row.state == "Running" && (row.pod == data.pod || row.name == data.container)
         });
+        // One that is not ready runs.
+        let runs = runs && data.state != NOT_READY;
         if is_known || runs {
             continue;
         }
@@ -266,6 +282,32 @@ mod tests {
         let all = of_end(&origin, text.as_bytes(), lines);
         let told = |one: Said| (one.trouble.namespace, one.trouble.pod, one.trouble.words);
         all.into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_pod_that_its_probe_finds_not_ready_to_the_end_is_a_trouble() {
+        let old = |second: u32| {
+            format!(
+                "Jan 20 12:20:{second:02} n1 kubelet[4787]: I0120 12:20:{second:02}.012102    4787 prober.go:117] Readiness probe for \"coredns-6f85_kube-system(c2bcdbe3-f9c6):coredns\" failed (failure): HTTP probe failed with statuscode: 503\n"
+            )
+        };
+        let new = |second: u32| {
+            format!(
+                "Jan 20 12:20:{second:02} n1 kubelet[4787]: I0120 12:20:{second:02}.012102    4787 prober.go:107] \"Probe failed\" probeType=\"Readiness\" pod=\"kube-system/coredns-6f85\" podUID=\"c2bcdbe3\" containerName=\"coredns\" probeResult=\"failure\" output=\"HTTP probe failed with statuscode: 503\"\n"
+            )
+        };
+        for form in [&old as &dyn Fn(u32) -> String, &new] {
+            let log: String = [1, 11, 21, 31].map(form).concat();
+            let told = said(Channel::Text, &log);
+            let [(namespace, pod, words)] = &told[..] else {
+                panic!("{told:?}");
+            };
+            assert_eq!(
+                (namespace.as_str(), pod.as_str()),
+                ("kube-system", "coredns-6f85")
+            );
+            assert_eq!(words, "HTTP probe failed with statuscode: 503");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! ([`crate::diagnose`]). Healthy and expected states (completed jobs, pods that are starting, dead pods that were
 //! replaced) are no entries.
 
+mod again;
 mod check;
 pub mod flow;
 pub mod joined;

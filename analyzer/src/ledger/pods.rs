@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Sources, log_of, messages};
+use super::{Sources, again, log_of, messages};
 use crate::facts::Fact;
 use crate::facts::failing::{Failing, LogEnd};
 use crate::facts::kube::{Container, Event, Pod};
@@ -14,9 +14,6 @@ use crate::ledger::grade::Grade;
 const STARTS: i64 = 60;
 /// A pod that has been terminating for less than this is going away as it should, in seconds.
 const GOES: i64 = 900;
-
-/// A pod that was held back for its crashes so short a while ago has not settled, in seconds.
-const BACKS_OFF: i64 = 120;
 
 /// One entry for each pod that fails.
 pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
@@ -38,7 +35,7 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         let first = &copies[0].data;
         let key = (first.namespace.as_str(), first.name.as_str());
         let well = copies.iter().any(|pod| pod.data.healthy)
-            && !ends_again(
+            && !again::ends(
                 sources,
                 first,
                 containers.get(&key).map_or(&[], Vec::as_slice),
@@ -65,28 +62,6 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         found.push(entry(sources, subject, pod, own));
     }
     found
-}
-
-/// Whether a pod that runs at this moment is between two crashes: a container of it ended with an error and runs again,
-/// and the kubelet waited before that a short while ago.
-fn ends_again(sources: &Sources<'_>, pod: &Pod, containers: &[&Fact<Container>]) -> bool {
-    let restarted = containers.iter().any(|one| {
-        let data = &one.data;
-        data.state == "running" && data.restarts > 0 && data.exit_code.is_some_and(|code| code != 0)
-    });
-    let waited = |event: &&Fact<Event>| {
-        let recent = match (sources.now, event.data.last) {
-            (Some(now), Some(last)) => now - last < TimeDelta::seconds(BACKS_OFF),
-            _ => sources.now.is_none(),
-        };
-        recent
-            && event
-                .data
-                .message
-                .contains("Back-off restarting failed container")
-    };
-    let events = sources.warnings("pod", &pod.namespace, &pod.name);
-    restarted && events.iter().any(waited)
 }
 
 fn is_expected(sources: &Sources<'_>, pod: &Pod) -> bool {
@@ -187,7 +162,7 @@ fn entry(
         message: container.map(|one| one.message.clone()).unwrap_or_default(),
         warnings: messages(&events),
         gpu: data.gpus > 0 || !data.component.is_empty() || !data.extended.is_empty(),
-        since: data.since.or(data.created),
+        since: since(data, ended, &events),
         lines: lines(pod, log, &events),
     };
     Fact {
@@ -196,6 +171,23 @@ fn entry(
         text,
         at,
     }
+}
+
+/// Since when it fails: since it was last not ready, or, where it runs in between, since the kubelet first held it back or
+/// found it unwell.
+fn since(pod: &Pod, ended: bool, events: &[&Fact<Event>]) -> Option<DateTime<Utc>> {
+    let turned = pod.since.or(pod.created);
+    if !ended || pod.restarts == 0 {
+        return turned;
+    }
+    let of_its_runs = events.iter().filter(|event| {
+        let data = &event.data;
+        data.reason == "Unhealthy" || data.message.contains("restarting failed container")
+    });
+    let first = of_its_runs.filter_map(|event| event.data.first).min();
+    // One that is ready at this moment was last not ready before that.
+    let turned = turned.filter(|_| !pod.healthy || first.is_none());
+    turned.into_iter().chain(first).min()
 }
 
 /// The lines that show it: of its log, of its row in a table, and of its last event.

@@ -20,6 +20,9 @@ const BYTES: usize = 96 << 10;
 const LONGEST: usize = 600;
 /// Units whose failures are counted in one piece.
 const MOST_UNITS: usize = 64;
+/// What `kubectl cluster-info dump` writes instead of a log that it could not fetch (pkg/cmd/clusterinfo of kubectl): its own
+/// words, and none of the program.
+const NOT_FETCHED: &[u8] = b"Request log error: ";
 /// Lines before a unit's end that may hold its last word.
 const BEFORE_END: usize = 80;
 
@@ -143,7 +146,7 @@ fn last_words(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
         }
         let offset = number.saturating_sub(u32::from(!ends_line));
         number = number.saturating_sub(1);
-        if raw.iter().all(u8::is_ascii_whitespace) {
+        if raw.iter().all(u8::is_ascii_whitespace) || raw.starts_with(NOT_FETCHED) {
             continue;
         }
         let line = origin.decode(raw, offset);

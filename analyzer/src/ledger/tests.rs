@@ -228,6 +228,66 @@ fn an_operator_that_is_not_installed_is_told_with_what_it_lacks_and_its_copies_a
 }
 
 #[test]
+fn a_pod_that_runs_and_is_restarted_every_few_minutes_fails_and_one_that_outlived_its_start_does_not()
+ {
+    let pod = |name: &str, restarts: u32, ended: &str| {
+        format!(
+            r#"{{"metadata":{{"name":"{name}","namespace":"shop","creationTimestamp":"2026-11-20T00:00:00Z"}},"spec":{{"nodeName":"n1","containers":[{{"name":"web","image":"r.example/web:1"}}]}},"status":{{"phase":"Running","podIP":"10.42.0.7","conditions":[{{"type":"Ready","status":"True","lastTransitionTime":"2026-11-20T00:00:10Z"}}],"containerStatuses":[{{"name":"web","ready":true,"restartCount":{restarts},"state":{{"running":{{"startedAt":"{ended}"}}}},"lastState":{{"terminated":{{"exitCode":137,"reason":"Error","startedAt":"2026-11-20T09:30:00Z","finishedAt":"{ended}"}}}}}}]}}}}"#
+        )
+    };
+    let event = r#"{"kind":"EventList","items":[
+{"metadata":{"name":"e1","namespace":"shop"},"involvedObject":{"kind":"Pod","namespace":"shop","name":"tunnel"},"type":"Warning","reason":"Unhealthy","message":"Liveness probe failed: ","firstTimestamp":"2026-11-20T00:10:00Z","lastTimestamp":"2026-11-20T10:00:00Z","count":200}
+]}
+"#;
+    let files = [
+        pods(&[
+            pod("tunnel", 50, "2026-11-20T09:52:00Z"),
+            pod("outlived", 50, "2026-11-20T07:00:00Z"),
+            pod("seldom", 5, "2026-11-20T09:52:00Z"),
+        ]),
+        ("cluster-resources/events/shop.json", event.to_owned()),
+    ];
+    let analysis = analyse(&files, None);
+    let told: Vec<_> = analysis
+        .unexplained
+        .iter()
+        .map(|one| one.subject.as_str())
+        .collect();
+    assert_eq!(told, ["pod/shop/tunnel"]);
+    // Since the kubelet first found it unwell, not since it was last not ready.
+    let since = analysis.unexplained[0].since.unwrap();
+    assert_eq!(since.to_rfc3339(), "2026-11-20T00:10:00+00:00");
+}
+
+#[test]
+fn that_a_log_could_not_be_fetched_is_no_word_of_its_program() {
+    let log = "Request log error: an error on the server (\"unknown\") has prevented the request from succeeding (get pods web-a)\n";
+    let files = [
+        pods(&[pod("web-a", "web-1", "Running", false, CRASHES)]),
+        (LOG, log.to_owned()),
+    ];
+    let analysis = analyse(&files, None);
+    let words = &analysis.unexplained[0].last_words;
+    assert!(!words.contains("Request log error"), "{words}");
+}
+
+#[test]
+fn a_condition_that_says_what_a_node_is_is_no_trouble_and_one_that_names_a_trouble_is() {
+    let node = |condition: &str| {
+        let list = format!(
+            r#"{{"kind":"NodeList","items":[
+{{"metadata":{{"name":"n1"}},"status":{{"conditions":[{{"type":"Ready","status":"True"}},{{"type":"{condition}","status":"True","reason":"Why","message":"why"}}]}}}}
+]}}
+"#
+        );
+        let analysis = analyse(&[("cluster-resources/nodes.json", list)], None);
+        analysis.unexplained.len()
+    };
+    assert_eq!(node("EtcdIsVoter"), 0);
+    assert_eq!(node("KernelDeadlock"), 1);
+}
+
+#[test]
 fn an_operator_that_is_installed_again_and_again_fails_and_one_that_is_installed_does_not() {
     let object = |name: &str, before: &str| {
         format!(

@@ -81,6 +81,15 @@ pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     found
 }
 
+/// Whether the name of a condition says what a node is, as `EtcdIsVoter` of K3s and RKE2 does: troubles are named by nouns.
+fn states_a_role(condition: &str) -> bool {
+    let mut verbs = condition.match_indices("Is");
+    verbs.any(|(at, verb)| {
+        let next = condition[at + verb.len()..].chars().next();
+        next.is_some_and(char::is_uppercase)
+    })
+}
+
 /// What is wrong with a node, in a few words; none where it is well or its conditions are not known.
 fn node_state(node: &Node) -> Option<String> {
     if node.conditions.contains_key("Ready") && !node.ready {
@@ -95,7 +104,7 @@ fn node_state(node: &Node) -> Option<String> {
             "Upgradeable",
             "Synced",
         ];
-        let good_when_true = wanted.iter().any(|word| name.ends_with(word));
+        let good_when_true = wanted.iter().any(|word| name.ends_with(word)) || states_a_role(name);
         !good_when_true && *status == "True"
     });
     let bad: Vec<&str> = bad.map(|(name, _)| name.as_str()).collect();

@@ -348,10 +348,12 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Arc
                     one.log_ends = known.last_event;
                 } else if kind == ContainerEnded::KIND {
                     one.over = known.present.outlived(&one);
-                } else if known.said_before.contains(&&one.place)
-                    || is_of_earlier_boot(&one.place.path)
-                {
-                    one.over = before_the_start(rule);
+                } else {
+                    let says = one.values.get("earlier_boot");
+                    one.earlier_boot = says.is_some_and(|says| says == "true")
+                        || known.said_before.contains(&&one.place)
+                        || is_of_earlier_boot(&one.place.path);
+                    one.over = before_the_start(rule).filter(|_| one.earlier_boot);
                 }
                 Arc::new(one)
             })

@@ -104,6 +104,10 @@ pub(super) fn judge_now<'r>(
     incomplete: bool,
 ) -> Judged<'r> {
     let is_over = |one: &Arc<Sighting>| one.over.is_some();
+    // What this start of the machine shows is told before what an earlier one did, also where that lasts.
+    let is_earlier = |one: &Arc<Sighting>| one.earlier_boot;
+    seen.values_mut()
+        .for_each(|all| all.sort_by_key(is_earlier));
     if !seen.values().flatten().any(is_over) {
         return judge(rule, unwell, seen, incomplete);
     }

@@ -44,6 +44,8 @@ pub struct Sighting {
     pub clock: Option<u32>,
     /// What ended it; none where it may last.
     pub over: Option<Over>,
+    /// It was said before the machine's last start.
+    pub earlier_boot: bool,
     /// It is how things were at the collection, and not what somebody said of them.
     pub state: bool,
     /// It is an event of the cluster.
@@ -123,6 +125,7 @@ impl Sighting {
             scattered: Vec::new(),
             clock: None,
             over: None,
+            earlier_boot: false,
             state: false,
             event: false,
             kernel: false,
@@ -182,6 +185,7 @@ pub(super) fn from_view(kind: &str, view: &Viewed, says: &str, nodes: &Nodes) ->
         scattered: Vec::new(),
         clock: None,
         over: None,
+        earlier_boot: false,
         state: !HAPPENED.contains(&kind),
         event: kind == HAPPENED[0],
         kernel: false,
@@ -229,6 +233,7 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
         },
         clock: hit.clock,
         over: None,
+        earlier_boot: hit.earlier_boot,
         state: false,
         event: hit.speaker.is_empty() && hit.place.path.contains("/events"),
         kernel: hit.speaker == "kernel",

@@ -54,6 +54,7 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
             follows: story.follows,
             count: times(known, line),
             again: is_apart(&moments(known, line)),
+            earlier_boot: is_of_earlier_boot(&line.place.path),
             sentence: story.says,
         };
         // A time that names no year or no zone is nowhere but in the line as it stands.

@@ -232,7 +232,12 @@ fn chosen(steps: &[StepItem]) -> Chosen<'_> {
         acting.retain(|step| !of_kubernetes(step));
     }
     let Some(&(number, step)) = acting.first() else {
-        return Chosen::Nothing;
+        let in_words = steps.first().is_some_and(|step| step.command.is_none());
+        return if in_words {
+            Chosen::Look
+        } else {
+            Chosen::Nothing
+        };
     };
     match acting.iter().all(|(_, step)| step.command.is_none()) {
         true => Chosen::Look,

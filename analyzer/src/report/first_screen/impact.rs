@@ -23,9 +23,13 @@ pub(crate) fn workloads_of<'a>(
     incident: &Incident,
     analysis: &'a Analysis,
 ) -> Vec<&'a ImpactedWorkload> {
+    let mut causes = analysis.differential.iter();
+    let waits = causes.any(|one| one.cause == incident.cause && one.family == "scheduling");
     let workloads = analysis.impact.workloads.iter();
     workloads
         .filter(|workload| incident.subjects.contains(&workload.subject))
+        // One that ran has found its node since.
+        .filter(|workload| !waits || workload.restarts == 0)
         .collect()
 }
 
@@ -347,12 +351,13 @@ fn names(mut text: Rich, workloads: &[&ImpactedWorkload]) -> Rich {
     for (index, workload) in workloads.iter().take(NAMED).enumerate() {
         text = text.text(if index == 0 { "" } else { ", " });
         text = text.code(words::subject(&workload.subject));
-        let mut state = words::ill(&workload.state);
-        if workload.restarts > 0 {
-            let restarts = words::count(workload.restarts, "restart");
-            state = format!("{state}, {restarts}");
+        let state = words::ill(&workload.state);
+        let restarts = (workload.restarts > 0).then(|| words::count(workload.restarts, "restart"));
+        let known = [Some(state), restarts].into_iter().flatten();
+        let known: Vec<String> = known.filter(|one| !one.is_empty()).collect();
+        if !known.is_empty() {
+            text = text.text(format!(" ({})", known.join(", ")));
         }
-        text = text.text(format!(" ({state})"));
     }
     match workloads.len().saturating_sub(NAMED) {
         0 => text,

@@ -76,6 +76,9 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         }
         if open::is_about_something_else(analysis) {
             rows.push(row("Cause", open::guesses(analysis)));
+            if words::is_calm(analysis) {
+                rows.extend(past(analysis, ctx).map(|text| row("Past", text)));
+            }
             rows.extend(open::settle(analysis, calm).map(|text| row("Next", Rich::prose(&text))));
             rows.extend(unknown::left_open(analysis));
             return rows;
@@ -115,6 +118,7 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         None => rows.push(row("Affected", impact::affected(analysis))),
     }
     if analysis.unexplained.is_empty() {
+        rows.extend(past(analysis, ctx).map(|text| row("Past", text)));
         rows.extend(looked_at(analysis).map(|text| row("Looked at", text)));
     }
     let next = match (
@@ -513,6 +517,33 @@ fn logs_of_pods(analysis: &Analysis) -> Option<String> {
 
 /// So many nodes are named.
 const NODES: usize = 4;
+
+/// What the driver or the fabric said before, and does not say any more: who was told of a fault looks for it.
+fn past(analysis: &Analysis, ctx: &SectionCtx) -> Option<Rich> {
+    const OF_GPUS: [&str; 3] = ["gpu-hardware", "driver", "fabric"];
+    let causes = analysis.differential.iter();
+    let mut past = causes.filter(|one| {
+        one.verdict == Verdict::Past
+            && OF_GPUS.contains(&one.family.as_str())
+            && !one.why.is_empty()
+    });
+    let first = past.next()?;
+    let (says, ended) = first.why.rsplit_once("; ").unwrap_or((&first.why, ""));
+    let says = words::first_clause(says, PROOF);
+    let text = Rich::new().say(&words::capital(&words::clause(&says)));
+    let text = match &first.place {
+        Some(place) => ctx.short_place(text.text(" ("), place).text(")"),
+        None => text,
+    };
+    let text = match ended {
+        "" => text,
+        ended => text.text("; ").say(&words::clause(ended)),
+    };
+    Some(match past.count() {
+        0 => text.text("."),
+        more => text.text(format!("; {}.", words::count_more(more as u64, "cause"))),
+    })
+}
 
 /// What a calm answer rests on.
 fn looked_at(analysis: &Analysis) -> Option<Rich> {

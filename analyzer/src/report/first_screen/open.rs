@@ -166,8 +166,14 @@ fn is_about_what_fails(incident: &Incident, analysis: &Analysis) -> bool {
 
 /// The analysis with guesses about something that fails before other guesses, which explain nothing of it.
 pub(crate) fn by_relevance(analysis: &Analysis) -> Cow<'_, Analysis> {
-    let rank =
-        |one: &Incident| one.verdict == Verdict::Possible && !is_about_what_fails(one, analysis);
+    // What the state of things speaks against comes after what nothing does.
+    let rank = |one: &Incident| {
+        let guessed = one.verdict == Verdict::Possible;
+        (
+            guessed && !is_about_what_fails(one, analysis),
+            guessed && contradicted(one).is_some(),
+        )
+    };
     if analysis.incidents.iter().is_sorted_by_key(rank) {
         return Cow::Borrowed(analysis);
     }
@@ -266,7 +272,9 @@ pub(super) fn has_spoken(analysis: &Analysis) -> bool {
     let first = analysis.unexplained.first();
     first.is_some_and(|first| {
         let ended = first.subject.starts_with("pod/") && first.reason.contains("exit code");
-        (ended && !first.last_words.is_empty()) || first.last_words.starts_with("InstallPlan ")
+        // What an event tells of it are the kubelet's words.
+        let own = !first.last_words.is_empty() && !first.place.path.contains("/events");
+        (ended && own) || first.last_words.starts_with("InstallPlan ")
     })
 }
 
@@ -292,7 +300,7 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
     let text = first
         .would_settle
         .first()
-        .map(|text| words::clause(&words::without_command(text, is_blank)));
+        .map(|text| as_code(&words::clause(&words::without_command(text, is_blank))));
     let is_over = analysis
         .incidents
         .iter()
@@ -305,6 +313,10 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
             "If nobody has reported a fault, nothing. If somebody has, look into the {which}: {text}. Looking changes nothing."
         )),
         (None, true) => Some(UNLESS.to_owned()),
+        (None, false) if has_spoken(analysis) => {
+            let closer = look_closer(analysis.unexplained.first()?, analysis);
+            Some(format!("Do what its last words ask for. {closer}"))
+        }
         // What a program itself says last is nearer to the truth than any guess.
         (Some(text), false) if has_spoken(analysis) => Some(format!(
             "Do what its last words ask for; the lines around them tell more. If they do not say it, look into the {which}: {text}. Looking changes nothing."
@@ -313,6 +325,19 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
             "Look into the {which}: {text}. Looking changes nothing."
         )),
         (None, false) => None,
+    }
+}
+
+/// A question whose command stands between brackets, with the command as code, so that it is copied as it is.
+fn as_code(asked: &str) -> String {
+    let part = asked
+        .split_once(" (")
+        .and_then(|(ask, rest)| Some((ask, rest.split_once("). ")?)));
+    match part {
+        Some((ask, (command, answers))) if !asked.contains('`') => {
+            format!("{ask} (`{command}`). {answers}")
+        }
+        _ => asked.to_owned(),
     }
 }
 
@@ -340,6 +365,14 @@ mod tests {
         let docker = r#"Sep 09 02:18:12 n1 dockerd[1]: time="2024-09-09T02:18:12Z" level=error msg="Not continuing" spanID=1"#;
         assert_eq!(said(docker), "Not continuing");
         assert_eq!(said("[ 12.5] NVRM: Xid 31"), "[ 12.5] NVRM: Xid 31");
+    }
+
+    #[test]
+    fn the_command_of_a_question_is_code() {
+        let asked = "How long do writes take? (iostat -x 2 3). Below 10 ms the disk is well";
+        let code = "How long do writes take? (`iostat -x 2 3`). Below 10 ms the disk is well";
+        assert_eq!(as_code(asked), code);
+        assert_eq!(as_code("Is it there?"), "Is it there?");
     }
 
     #[test]

@@ -63,11 +63,9 @@ pub(super) fn of_lines<'a>(
     if let Some(at) = written(first) {
         return Some(at);
     }
-    if let Some(at) = syslog(first) {
-        return Some(by_log(at, Own::System, *place, dates));
-    }
-    if let Some(at) = klog(first) {
-        return Some(by_log(&at, Own::Klog, *place, dates));
+    if by_own(first).is_some() {
+        let (at, own, place) = earliest((first, *place), &lines)?;
+        return Some(by_log(&at, own, place, dates));
     }
     // The kernel's words may stand in the system's log as well, which has a date: there with its clock or without.
     let stamp = first.get(..first.find(']')? + 1)?;
@@ -77,6 +75,33 @@ pub(super) fn of_lines<'a>(
         return Some(by_log(at, Own::System, place, dates));
     }
     since_boot(boot(first)?, *place, dates.clocks)
+}
+
+/// The time of a line by the clock of its own log, which names no year.
+fn by_own(line: &str) -> Option<(String, Own)> {
+    let of_system = syslog(line).map(|at| (at.to_owned(), Own::System));
+    of_system.or_else(|| Some((klog(line)?, Own::Klog)))
+}
+
+/// The earliest time of the lines of one log that were said within a day before this one: it is the strongest, and often
+/// the last that was said.
+fn earliest<'l>(
+    (line, place): Line<'l>,
+    lines: &[Line<'l>],
+) -> Option<(String, Own, Option<&'l Place>)> {
+    // Any year that has a 29 February: only the time between them counts.
+    let moment = |at: &str| in_year(at, 2000);
+    let (at, own) = by_own(line)?;
+    let first = moment(&at)?;
+    let others = lines.iter().filter_map(|(line, other)| {
+        let same = other.zip(place).is_some_and(|(a, b)| a.path == b.path);
+        let (at, own) = by_own(line).filter(|_| same)?;
+        let before = first - moment(&at)?;
+        let is_near = (TimeDelta::zero()..=TimeDelta::days(1)).contains(&before);
+        is_near.then_some((before, (at, own, *other)))
+    });
+    let earliest = others.max_by_key(|(before, _)| *before);
+    Some(earliest.map_or((at, own, place), |(_, found)| found))
 }
 
 /// What a line says, without any clock before it.
@@ -279,6 +304,23 @@ mod tests {
             of(&["GPU is lost", "Jun 26 11:17:25 gpu-1 kernel: NVRM: Xid 79"]).unwrap(),
             "Jun 26 11:17:25 by the node's own clock; the line names neither year nor time zone"
         );
+        let place = Place {
+            path: "a.log".to_owned(),
+            line: None,
+        };
+        let lines = [
+            "E0717 09:35:13.042184    4597 run.go:72] \"command failed\"",
+            "Jul 16 07:00:00 n1 kubelet[300]: E0716 07:00:00.358842     300 run.go:72] \"command failed\"",
+            "Jul 17 09:29:54 n1 kubelet[315]: E0717 09:29:54.358842     315 run.go:72] \"command failed\"",
+        ];
+        let at_first = of_lines(
+            lines.iter().map(|line| (*line, Some(&place))),
+            Dates {
+                now: None,
+                clocks: &clocks,
+            },
+        );
+        assert!(at_first.unwrap().starts_with("Jul 17 09:29:54 by"));
         assert_eq!(
             of(&["[ 1897.016345] NVRM: Xid 79"]).unwrap(),
             "31 minutes after the last boot of the node; the line has no date"
