@@ -32,9 +32,10 @@ fn by_its_plan(operator: Fact<Failing>, plan: &Fact<Unready>) -> Fact<Failing> {
         message,
         ..
     } = &plan.data;
-    let said = format!("InstallPlan {name} failed ({reason}): {message}");
     let mut own = operator;
-    own.data.message = format!("{said}; {}", own.data.message);
+    own.data.message = format!("InstallPlan {name} failed ({reason}): {message}");
+    // What it lacks follows from that.
+    own.data.warnings.clear();
     own
 }
 
