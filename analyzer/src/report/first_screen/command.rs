@@ -113,7 +113,7 @@ fn host(first: &Incident, analysis: &Analysis, line: &str) -> Rich {
         .any(|name| line.starts_with(name))
     {
         return match has_files {
-            true => Rich::from("In the folder that casefile-analyzer fix writes: "),
+            true => Rich::from("In the folder fix: "),
             false => Rich::new(),
         };
     }
@@ -134,7 +134,7 @@ fn host(first: &Incident, analysis: &Analysis, line: &str) -> Rich {
         (None, _) => Rich::from("On the node"),
     };
     text.text(match has_files {
-        true => ", in the folder that casefile-analyzer fix writes: ",
+        true => ", in the folder fix, copied there: ",
         false => ": ",
     })
 }
