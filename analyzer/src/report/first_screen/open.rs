@@ -324,7 +324,8 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
         (Some(text), false) => Some(format!(
             "Look into the {which}: {text}. Looking changes nothing."
         )),
-        (None, false) => None,
+        // What only people can answer is no next step; the thing that fails can be looked at.
+        (None, false) => Some(look_closer(analysis.unexplained.first()?, analysis)),
     }
 }
 
