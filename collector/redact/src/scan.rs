@@ -9,6 +9,7 @@ mod names;
 mod places;
 mod search;
 mod seen;
+mod skim;
 
 use std::sync::LazyLock;
 
