@@ -243,7 +243,7 @@ impl<'a> Line<'a, '_> {
         if hints.forms().next().is_some() {
             // A key is a name: only what has a form of its own can be a secret.
             let text = unescape(raw);
-            let cleaned = patterns::replace(text.clone(), hints, self.marker);
+            let cleaned = patterns::replace(text.as_str().into(), hints, self.marker);
             if cleaned != text {
                 self.replace(start, end, &escape(&cleaned));
             }

@@ -50,6 +50,20 @@ impl Marker {
         Arc::clone(self.key.known())
     }
 
+    /// One for a text within another, which counts by itself.
+    pub(crate) fn nested(&self) -> Self {
+        Self {
+            guesses: self.guesses,
+            ..Self::new(self.key.clone())
+        }
+    }
+
+    /// Takes in what such a one found out.
+    pub(crate) fn take_in(&mut self, inner: Self) {
+        self.absorb(inner.counts);
+        self.key_lines = self.key_lines.max(inner.key_lines);
+    }
+
     /// Adds what another marker counted.
     pub(crate) fn absorb(&mut self, other: BTreeMap<String, u64>) {
         for (class, count) in other {

@@ -1,5 +1,6 @@
 //! Secrets that give themselves away by their own form, wherever they stand.
 
+use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
@@ -19,11 +20,11 @@ fn expression(index: usize) -> Option<&'static Regex> {
 }
 
 /// Replaces every secret that has a form of its own, as far as the hints allow any.
-pub(crate) fn replace(text: String, hints: Hints, marker: &mut Marker) -> String {
+pub(crate) fn replace<'a>(text: Cow<'a, str>, hints: Hints, marker: &mut Marker) -> Cow<'a, str> {
     let mut text = text;
     for index in hints.forms() {
         if let Some(form) = expression(index).filter(|form| form.is_match(&text)) {
-            text = replace_form(index, form, &text, marker);
+            text = replace_form(index, form, &text, marker).into();
         }
     }
     text
@@ -71,10 +72,11 @@ mod tests {
 
     fn clean(text: &str) -> String {
         replace(
-            text.to_owned(),
+            text.into(),
             hints(text.as_bytes()),
             &mut Marker::new(Key::fixed()),
         )
+        .into_owned()
     }
 
     #[test]

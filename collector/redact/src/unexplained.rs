@@ -14,6 +14,7 @@ mod words;
 
 pub(super) use hex::note_only_id;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::explained;
@@ -125,13 +126,13 @@ pub(super) fn first_in(
 }
 
 /// Replaces in a text what nothing explains.
-pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
+pub(super) fn clean<'a>(text: Cow<'a, str>, depth: usize, marker: &mut Marker) -> Cow<'a, str> {
     if !marker.guesses {
         return text;
     }
     found(text.as_bytes(), &marker.known())
         .and_then(|first| clean_from(&text, first, depth, marker))
-        .unwrap_or(text)
+        .map_or(text, Cow::Owned)
 }
 
 /// The first thing that nothing explains.
@@ -213,7 +214,7 @@ mod tests {
     use crate::Key;
 
     fn cleaned(text: &str) -> String {
-        clean(text.to_owned(), 0, &mut Marker::new(Key::fixed()))
+        clean(text.into(), 0, &mut Marker::new(Key::fixed())).into_owned()
     }
 
     #[test]
@@ -249,7 +250,8 @@ mod tests {
     fn ids_that_nothing_explains_go_unless_their_place_explained_them_before() {
         let hex = "0a1b2c3d4e5f6a7b".repeat(2);
         let key = Key::fixed();
-        let clean = |text: String| clean(text, 0, &mut Marker::new(key.clone()));
+        let clean =
+            |text: String| clean(text.into(), 0, &mut Marker::new(key.clone())).into_owned();
         for id in [hex.clone(), uuid(&hex)] {
             let said = format!("gpu-node-7 app: cannot use {id} here");
             assert!(!clean(said.clone()).contains(&id));
