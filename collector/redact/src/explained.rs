@@ -6,7 +6,7 @@ mod ids;
 mod lower;
 mod things;
 
-pub(super) use asked::{ask, asked, asks};
+pub(super) use asked::{Asked, ask, asked, asks};
 pub(super) use ids::{Said, hex, in_request, keyed};
 
 use std::ops::Range;
@@ -104,7 +104,7 @@ static NAMES: LazyLock<Words> = LazyLock::new(|| {
 
 /// Whether its place or its beginning explains a word that was drawn.
 pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
-    ask();
+    ask(REACH, REACH);
     let text = &bytes[word.clone()];
     let digit = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte);
     let start = word.start - bytes[..word.start].iter().rev().take_while(digit).count();
@@ -275,6 +275,7 @@ static PEM_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("----
 
 /// Whether a certificate, or another public thing in PEM form, has begun on this line and not ended.
 fn in_public_block(before: &[u8]) -> bool {
+    asked::ask_far();
     let before = &before[before.len().saturating_sub(PEM_REACH)..];
     // Most lines hold none, which the search from the front finds out many times faster.
     if PEM_BEGIN.find(before).is_none() {
@@ -336,13 +337,13 @@ fn name_before(before: &[u8]) -> Option<Name<'_>> {
 
 /// Whether a value at the end of these bytes has a name, whatever it says.
 pub(super) fn has_name(before: &[u8]) -> bool {
-    ask();
+    ask(REACH, 0);
     name_before(before).is_some_and(|name| !name.text.is_empty())
 }
 
 /// Whether a value at the end of these bytes has the name of an id, a sum or something public.
 pub(super) fn named(before: &[u8]) -> bool {
-    ask();
+    ask(REACH, 0);
     name_before(before).is_some_and(|name| NAMES.has(last_word(name.text)))
 }
 

@@ -70,13 +70,22 @@ fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -
         if number.is_some_and(judged::written) {
             continue;
         }
+        let kept = known.kept();
+        if number.is_some_and(|number| judged::explained(number, bytes, &token.place, kept)) {
+            *asked = true;
+            continue;
+        }
         if let Some(found) = judge(bytes, from, &token, known) {
             return Some(found.behind(from));
         }
-        match (explained::asked(), number) {
-            (true, _) => *asked = true,
-            (false, Some(number)) => judged::note(number),
-            (false, None) => {}
+        let looked = explained::asked();
+        *asked |= looked.any;
+        match number {
+            Some(number) if looked.any => {
+                judged::note_explained(number, bytes, &token.place, looked, kept);
+            }
+            Some(number) => judged::note(number),
+            None => {}
         }
     }
     None

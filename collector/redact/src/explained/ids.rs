@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::asked::ask;
+use super::asked::{ask, ask_far};
 use super::lower::Words;
 use super::things::{SENTENCE, sentence_names_it};
 use super::{
@@ -29,7 +29,7 @@ static KEYS: LazyLock<Words> = LazyLock::new(|| Words::of("key psk enc auth aead
 
 /// Whether the words in front of a place say that a key follows.
 pub(crate) fn keyed(before: &[u8]) -> bool {
-    ask();
+    ask(REACH, 0);
     follows_key(end_of_line(before))
 }
 
@@ -41,6 +41,7 @@ fn end_of_line(before: &[u8]) -> &[u8] {
 
 /// Whether nothing but blanks stands in front of a place on its line.
 fn begins_line(before: &[u8]) -> bool {
+    ask_far();
     let blank = |byte: &&u8| byte.is_ascii_whitespace() && **byte != b'\n';
     let rest = before.iter().rev().find(|byte| !blank(byte));
     rest.is_none_or(|byte| *byte == b'\n')
@@ -117,6 +118,9 @@ fn issuer(before: &[u8]) -> Option<u8> {
     ((2..=ISSUER).contains(&name.len()) && alone && !object()).then_some(mark)
 }
 
+/// So many bytes behind digits say that a column ends.
+const COLUMN: usize = 2;
+
 /// So many hexadecimal digits may be a token; fewer are ids of members, traces and addresses.
 const LONG: usize = 24;
 
@@ -133,7 +137,7 @@ pub(crate) enum Said {
 
 /// What explains hexadecimal digits at a place. `length` counts them without `0x`.
 pub(crate) fn hex(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
-    ask();
+    ask(REACH, COLUMN);
     match said(bytes, word, length) {
         Said::Nothing if in_public_block(&bytes[..word.start]) => Said::Likely,
         said => said,
@@ -221,12 +225,16 @@ static ADDRESS_END: [bool; 256] = crate::table::of(b" \t\n\"'`<>()[]{},");
 /// Whether a place is within the path of a request or an address, which may hold a key: `GET /v1/<key>/x`,
 /// `https://hooks.example.com/<key>`.
 pub(crate) fn in_request(before: &[u8]) -> bool {
-    ask();
     let before = &before[before.len().saturating_sub(REACH * 2)..];
     let begin = before
         .iter()
         .rposition(|byte| ADDRESS_END[usize::from(*byte)]);
     let (front, text) = before.split_at(begin.map_or(0, |at| at + 1));
+    let method_counts = text.starts_with(b"/");
+    match begin {
+        Some(at) if !method_counts => ask(before.len() - at, 0),
+        _ => ask(REACH * 2, 0),
+    }
     let scheme = |at: usize| {
         let ends = |scheme: &[u8]| text[..at].ends_with(scheme);
         text[at..].starts_with(b"://") && (ends(b"http") || ends(b"https") || ends(b"wss"))
@@ -238,7 +246,7 @@ pub(crate) fn in_request(before: &[u8]) -> bool {
             .iter()
             .any(|method| front.ends_with(method.as_bytes()))
     };
-    address || (text.starts_with(b"/") && method())
+    address || (method_counts && method())
 }
 
 /// Whether a place is within a path of the file system.

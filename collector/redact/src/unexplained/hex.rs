@@ -92,7 +92,7 @@ const LONG_NUMBER: usize = 24;
 fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> bool {
     let id = &bytes[word.clone()];
     // What is known of an id may change.
-    explained::ask();
+    explained::ask(0, 0);
     if known.has(id) {
         return false;
     }
