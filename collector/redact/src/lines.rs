@@ -198,7 +198,10 @@ impl Lines {
         let body = body.strip_suffix(b"\r").unwrap_or(body);
         let end = &line[body.len()..];
         // Bytes that are no UTF-8 are replaced in this line alone; quiet lines keep theirs.
-        let text = String::from_utf8_lossy(body);
+        let text = match std::str::from_utf8(body) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(body),
+        };
         if let Some(pem) = &mut self.pem {
             if let Some(done) = pem.push(&text, &mut self.marker) {
                 self.pem = None;

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::forms::{Check, SPECS};
 use super::marker::Marker;
-use super::scan::Hints;
+use super::scan::{Hints, of_address};
 use super::value::{harmless, looks_random};
 
 /// The expression of each form, read when it is needed for the first time: most runs need a few.
@@ -22,7 +22,9 @@ fn expression(index: usize) -> Option<&'static Regex> {
 /// Replaces every secret that has a form of its own, as far as the hints allow any.
 pub(crate) fn replace<'a>(text: Cow<'a, str>, hints: Hints, marker: &mut Marker) -> Cow<'a, str> {
     let mut text = text;
-    for index in hints.forms() {
+    // Without an `@` nobody logs in at an address.
+    let login = memchr::memchr(b'@', text.as_bytes()).is_some();
+    for index in hints.forms().filter(|index| login || !of_address(*index)) {
         if let Some(form) = expression(index).filter(|form| form.is_match(&text)) {
             text = replace_form(index, form, &text, marker).into();
         }

@@ -175,12 +175,15 @@ impl Hints {
     }
 }
 
-/// The bits of the forms that a user in an address has, each of which holds an `@`.
+/// Whether a form is that of a user in an address, which holds an `@`.
+pub(crate) fn of_address(form: usize) -> bool {
+    SPECS.get(form).is_some_and(|form| form.hints == ["://"])
+}
+
+/// The bits of these forms.
 static ADDRESSES: LazyLock<u128> = LazyLock::new(|| {
-    let of_addresses = SPECS
-        .iter()
-        .zip(FIRST_FORM..)
-        .filter(|(form, _)| form.hints == ["://"]);
+    let forms = (0..SPECS.len()).zip(FIRST_FORM..);
+    let of_addresses = forms.filter(|(form, _)| of_address(*form));
     of_addresses.fold(0, |all, (_, bit)| all | 1 << bit)
 });
 

@@ -14,13 +14,19 @@ use super::{
 /// `key 01 <digits>`, `enc 'cbc(aes)' <digits>`: a command takes a key of its own.
 fn follows_key(line: &[u8]) -> bool {
     let line = &line[line.len().saturating_sub(REACH)..];
-    let text = String::from_utf8_lossy(line);
-    let last = || text.split_whitespace().rev().take(3).map(str::as_bytes);
     let key = |word: &[u8]| KEYS.has(word) || ends_in(word, b"_key");
     let public = |word: &[u8]| {
         let begin = word.get(..6);
         begin.is_some_and(|begin| begin.eq_ignore_ascii_case(b"public"))
     };
+    // Other letters than those of ASCII may be blanks.
+    if line.is_ascii() {
+        let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
+        let last = || line.rsplit(blank).filter(|word| !word.is_empty()).take(3);
+        return last().any(key) && !last().any(public);
+    }
+    let text = String::from_utf8_lossy(line);
+    let last = || text.split_whitespace().rev().take(3).map(str::as_bytes);
     last().any(key) && !last().any(public)
 }
 
@@ -249,11 +255,14 @@ pub(crate) fn in_request(before: &[u8]) -> bool {
     address || (method_counts && method())
 }
 
+/// Letters, digits and signs of paths.
+static OF_PATHS: [bool; 256] = crate::table::with(crate::table::LETTERS_AND_DIGITS, b"/-_.@+:~%");
+
 /// Whether a place is within a path of the file system.
 fn in_path(before: &[u8]) -> bool {
-    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"/-_.@+:~%".contains(byte);
-    let length = before.iter().rev().take(REACH * 4).take_while(part).count();
-    let path = &before[before.len() - length..];
+    let near = &before[before.len().saturating_sub(REACH * 4)..];
+    let begin = near.iter().rposition(|byte| !OF_PATHS[usize::from(*byte)]);
+    let path = &near[begin.map_or(0, |at| at + 1)..];
     path.first() == Some(&b'/') && memchr::memchr_iter(b'/', path).count() > 1
 }
 

@@ -130,9 +130,8 @@ impl Search {
         part: &Range<usize>,
         mut hit: impl FnMut(usize, usize, u128) -> bool,
     ) {
-        let skimmed = &bytes[..bytes.len().min(part.end + LOOK_AHEAD)];
         let (mut next, mut at) = (part.start, part.start);
-        while let Some(near) = self.skim.next(skimmed, at) {
+        while let Some(near) = self.skim.next(bytes, at, part.end) {
             for start in near.places() {
                 let inside = (next..part.end).contains(&start);
                 if inside && self.at(bytes, start, &mut hit) {
@@ -200,9 +199,6 @@ impl Search {
         false
     }
 }
-
-/// So much behind a part is looked at to find the words that begin at its end.
-const LOOK_AHEAD: usize = 8;
 
 fn next(triple: usize, byte: u8) -> usize {
     ((triple << CLASS_BITS) | usize::from(CLASSES[usize::from(byte)])) % TRIPLES

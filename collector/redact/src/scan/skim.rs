@@ -75,12 +75,14 @@ impl Skim {
         }
     }
 
-    /// The next place at or behind `from`, by twos, around which a word may begin. Behind the end of the text anything may
+    /// The next place from `from` to `end`, by twos, around which a word may begin. Behind the end of the text anything may
     /// stand.
-    pub(super) fn next(&self, bytes: &[u8], from: usize) -> Option<Near> {
+    pub(super) fn next(&self, bytes: &[u8], from: usize, end: usize) -> Option<Near> {
         let (whole, rest) = bytes.get(from..)?.as_chunks::<8>();
+        // A pair is known to begin a word where the one behind it is read.
+        let count = (end + 3).saturating_sub(from).div_ceil(8);
         let (mut at, mut front) = (from, 0);
-        for eight in whole {
+        for eight in whole.iter().take(count) {
             if let Some((step, kinds)) = self.step(&mut front, *eight) {
                 let at = at + step - 2;
                 return Some(Near { at, kinds });
@@ -89,7 +91,8 @@ impl Skim {
         }
         let mut last = [[0; 8]; 2];
         last[0][..rest.len()].copy_from_slice(rest);
-        last.into_iter().find_map(|eight| {
+        let left = count.saturating_sub(whole.len());
+        last.into_iter().take(left).find_map(|eight| {
             let found = self.step(&mut front, eight);
             at += 8;
             found.map(|(step, kinds)| Near {
@@ -160,7 +163,7 @@ mod tests {
             for from in 0..=before.len() {
                 let mut at = from;
                 let mut found = std::iter::from_fn(|| {
-                    let found = skim.next(text.as_bytes(), at)?;
+                    let found = skim.next(text.as_bytes(), at, text.len())?;
                     at = found.at + 2;
                     Some(found)
                 });
