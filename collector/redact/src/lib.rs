@@ -195,7 +195,7 @@ impl Redactor {
 
     fn close(&mut self, out: &mut Vec<u8>) {
         if matches!(self.mode, Mode::Sniff) {
-            unexplained::note_only_id(&self.held, &self.lines.marker.known());
+            unexplained::note_only_id(&self.held, self.lines.marker.known());
             self.decide(out);
         }
         match std::mem::replace(&mut self.mode, Mode::Lines { strings: false }) {
@@ -308,7 +308,7 @@ impl Redactor {
     ) -> usize {
         let mut line = first;
         if self.quiet.worth() {
-            let quiet = scan::quiet_lines(look, line.start, &self.lines.marker.known());
+            let quiet = scan::quiet_lines(look, line.start, self.lines.marker.known());
             let begin = line.start + quiet;
             out.extend_from_slice(&bytes[line.start..begin]);
             let Some(length) = memchr::memchr(b'\n', &bytes[begin..]) else {

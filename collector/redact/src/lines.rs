@@ -242,7 +242,7 @@ impl Lines {
     /// A line in which at most a word stands that nothing explains, where nothing is open.
     pub(super) fn almost_quiet(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let cleaned = std::str::from_utf8(line).ok().and_then(|text| {
-            let first = unexplained::found(line, &self.marker.known())?;
+            let first = unexplained::found(line, self.marker.known())?;
             if self.block.goes_on(text) {
                 return None;
             }

@@ -46,7 +46,12 @@ impl Marker {
     }
 
     /// The ids of this run that a place explained.
-    pub(crate) fn known(&self) -> Arc<Known> {
+    pub(crate) fn known(&self) -> &Known {
+        self.key.known()
+    }
+
+    /// The same, while something is marked.
+    pub(crate) fn shared_known(&self) -> Arc<Known> {
         Arc::clone(self.key.known())
     }
 

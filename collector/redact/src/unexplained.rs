@@ -139,7 +139,7 @@ pub(super) fn clean<'a>(text: Cow<'a, str>, depth: usize, marker: &mut Marker) -
     if !marker.guesses {
         return text;
     }
-    found(text.as_bytes(), &marker.known())
+    found(text.as_bytes(), marker.known())
         .and_then(|first| clean_from(&text, first, depth, marker))
         .map_or(text, Cow::Owned)
 }
@@ -161,7 +161,7 @@ pub(super) fn clean_from(
     }
     let mut out = String::new();
     let (mut copied, mut here) = (0, Some(first));
-    let known = marker.known();
+    let known = marker.shared_known();
     while let Some(found) = here {
         let (Found::Drawn(place) | Found::Hex(place)) = found.clone();
         if let Some(with) = replacement(&found, &text[place.clone()], depth, marker) {
@@ -205,7 +205,7 @@ pub(super) fn replacements(
 ) -> Vec<(Range<usize>, String)> {
     let mut all = Vec::new();
     let mut at = part.start;
-    let known = marker.known();
+    let known = marker.shared_known();
     while let Some(found) =
         next(&line.as_bytes()[..part.end], at, &known).filter(|_| marker.guesses)
     {
