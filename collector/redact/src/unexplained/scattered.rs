@@ -305,10 +305,11 @@ impl<'a> Read<'a> {
 
     /// The same of a piece.
     fn drawn(&self, place: &Range<usize>) -> bool {
-        if !fits(place) {
+        let text = &self.bytes[place.clone()];
+        // Most pieces are words.
+        if !fits(place) || text.iter().all(|byte| WORD[usize::from(*byte)]) {
             return false;
         }
-        let text = &self.bytes[place.clone()];
         let sorts = Mixture::of(text);
         self.judged(place, 0, sorts, || surprise(text, sorts))
     }
