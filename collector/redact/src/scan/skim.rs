@@ -50,10 +50,13 @@ impl Skim {
 
     /// Adds a word of at least two letters.
     pub(super) fn add(&mut self, word: &[u8]) {
+        let Some(more) = word.len().checked_sub(2) else {
+            return;
+        };
         let letter = |place: usize| word.get(place).copied();
-        let here = HERE[word.len().clamp(2, 4) - 2].clone();
+        let here = HERE[more.min(2)].clone();
         self.mark([letter(0), letter(1), letter(2), letter(3)], here);
-        match BEHIND.get(word.len() - 2) {
+        match BEHIND.get(more) {
             Some(behind) => self.mark([None, letter(0), letter(1), letter(2)], behind.clone()),
             None => self.mark([letter(1), letter(2), letter(3), letter(4)], BEFORE),
         }
