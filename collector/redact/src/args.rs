@@ -3,10 +3,24 @@
 mod programs;
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::marker::Marker;
 use super::value::harmless;
 use programs::{PROGRAMS, Program};
+
+/// The programs by the first byte of their names: most words begin otherwise.
+static BY_LETTER: LazyLock<[Vec<(&str, &Program)>; 256]> = LazyLock::new(|| {
+    let mut all = [const { Vec::new() }; 256];
+    for program in PROGRAMS {
+        for name in program.names {
+            if let Some(first) = name.as_bytes().first() {
+                all[usize::from(*first)].push((*name, program));
+            }
+        }
+    }
+    all
+});
 
 /// The arguments so far of one command.
 #[derive(Debug, Clone)]
@@ -23,9 +37,8 @@ impl Command {
     /// A command that begins with this word, if it is one that takes secrets.
     pub(crate) fn begin(word: &str) -> Option<Self> {
         let name = word.rsplit('/').next().unwrap_or(word);
-        let program = PROGRAMS
-            .iter()
-            .find(|program| program.names.contains(&name))?;
+        let alike = &BY_LETTER[usize::from(*name.as_bytes().first()?)];
+        let (_, program) = alike.iter().find(|(other, _)| *other == name)?;
         Some(Self {
             program,
             previous: String::new(),

@@ -1,21 +1,27 @@
 //! The kernel's audit lines, which hold a command word by word (`a0="mysql" a1="-pX"`) or as hexadecimal digits.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::args;
 use super::marker::Marker;
 use super::{clean_text, scan};
 
 const TITLE: &str = "proctitle=";
+static FIND_TITLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(TITLE));
+static FIND_WORD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" a0=\""));
 
 /// A line with the secrets of the commands it records replaced.
-pub(crate) fn clean(text: String, marker: &mut Marker) -> String {
-    let text = match memchr::memmem::find(text.as_bytes(), TITLE.as_bytes()) {
-        Some(at) => title(&text, at + TITLE.len(), marker).unwrap_or(text),
+pub(crate) fn clean<'a>(text: Cow<'a, str>, marker: &mut Marker) -> Cow<'a, str> {
+    let text = match FIND_TITLE.find(text.as_bytes()) {
+        Some(at) => title(&text, at + TITLE.len(), marker).map_or(text, Cow::Owned),
         None => text,
     };
-    if memchr::memmem::find(text.as_bytes(), b" a0=\"").is_some() {
-        executed(&text, marker).unwrap_or(text)
-    } else {
-        text
+    match FIND_WORD.find(text.as_bytes()) {
+        Some(_) => executed(&text, marker).map_or(text, Cow::Owned),
+        None => text,
     }
 }
 
@@ -90,19 +96,19 @@ mod tests {
     fn commands_in_audit_lines_lose_their_secrets_and_keep_their_words() {
         let mut marker = Marker::new(Key::fixed());
         let line = "argc=4 a0=\"mysql\" a1=\"-uroot\" a2=\"-phunter2A\" a3=\"shop db\"";
-        let out = clean(line.to_owned(), &mut marker);
+        let out = clean(line.into(), &mut marker);
         assert!(
             !out.contains("hunter2A") && out.ends_with("a3=\"shop db\""),
             "{out}"
         );
         let hex = "proctitle=6D7973716C002D7068756E7465723241002D5600 x";
-        let out = clean(hex.to_owned(), &mut marker);
+        let out = clean(hex.into(), &mut marker);
         assert!(
             !out.contains("68756E7465723241") && out.ends_with(" x"),
             "{out}"
         );
         assert_eq!(clean(out.clone(), &mut marker), out);
         let quiet = "proctitle=2F7573722F62696E2F6C73002D6C";
-        assert_eq!(clean(quiet.to_owned(), &mut marker), quiet);
+        assert_eq!(clean(quiet.into(), &mut marker), quiet);
     }
 }

@@ -1,6 +1,7 @@
 //! Base64 inside text: decoded, cleaned as what it is (text, or gzip of text) and encoded again where anything was
 //! replaced, so that it stays base64 of the same kind of document.
 
+use std::borrow::Cow;
 use std::io::{Read as _, Write as _};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -140,7 +141,7 @@ pub(crate) fn possible(bytes: &[u8]) -> bool {
 }
 
 /// Cleans what is encoded in a line.
-pub(crate) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
+pub(crate) fn clean<'a>(text: Cow<'a, str>, depth: usize, marker: &mut Marker) -> Cow<'a, str> {
     if depth >= MAX_DEPTH {
         return text;
     }
@@ -158,7 +159,7 @@ pub(crate) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
         return text;
     }
     out.push_str(&text[copied..]);
-    out
+    out.into()
 }
 
 /// One run of base64; none where it holds no text or nothing in it was replaced.

@@ -1,6 +1,7 @@
 //! Texts written as escapes: `%70%61`, `\x70\x61`, `\u0070`, `\160\141`, `&#112;`. What they say is cleaned as what it
 //! is, and written the same way again where anything was replaced.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -127,18 +128,18 @@ pub(super) fn behind_letter(before: &[u8]) -> bool {
 }
 
 /// Cleans what escapes say.
-pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
+pub(super) fn clean<'a>(text: Cow<'a, str>, depth: usize, marker: &mut Marker) -> Cow<'a, str> {
     if depth >= MAX_DEPTH || first(text.as_bytes()).is_none() {
         return text;
     }
     let mut text = text;
     for notation in NOTATIONS.iter() {
         if text.contains(notation.needle) {
-            text = notation.clean(&text, depth, marker);
+            text = notation.clean(&text, depth, marker).into();
         }
     }
     match list(text.as_bytes()) {
-        Some(_) => lists(&text, depth, marker),
+        Some(_) => lists(&text, depth, marker).into(),
         None => text,
     }
 }
@@ -265,7 +266,7 @@ mod tests {
     use crate::Key;
 
     fn cleaned(text: &str) -> String {
-        clean(text.to_owned(), 0, &mut Marker::new(Key::fixed()))
+        clean(text.into(), 0, &mut Marker::new(Key::fixed())).into_owned()
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod ids;
 mod lower;
 mod things;
 
-pub(super) use asked::{ask, asked, asks};
+pub(super) use asked::{Asked, ask, asked, asks};
 pub(super) use ids::{Said, hex, in_request, keyed};
 
 use std::ops::Range;
@@ -104,7 +104,7 @@ static NAMES: LazyLock<Words> = LazyLock::new(|| {
 
 /// Whether its place or its beginning explains a word that was drawn.
 pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
-    ask();
+    ask(REACH, REACH);
     let text = &bytes[word.clone()];
     let digit = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte);
     let start = word.start - bytes[..word.start].iter().rev().take_while(digit).count();
@@ -184,7 +184,7 @@ fn in_domain(bytes: &[u8], word: &Range<usize>) -> bool {
 /// The data of a SealedSecret is encrypted with its controller's public key.
 fn sealed(before: &[u8]) -> bool {
     let before = &before[before.len().saturating_sub(REACH)..];
-    memchr::memmem::find(before, b"encryptedData").is_some()
+    SEALED.find(before).is_some()
 }
 
 /// `wg show all dump`: an interface, its private key, its public key, its port.
@@ -230,11 +230,18 @@ fn is_placed(text: &[u8]) -> bool {
 /// `pod` and the pod's id, as slices and cgroups are called, and ids of Oracle's cloud.
 fn names_object(before: &[u8], text: &[u8]) -> bool {
     let pod = text.strip_prefix(b"pod").unwrap_or_default();
-    let token = |byte: &&u8| !byte.is_ascii_whitespace() && !b"\"'=".contains(byte);
-    let length = before.iter().rev().take(REACH).take_while(token).count();
+    let before = &before[before.len().saturating_sub(REACH)..];
+    let oracle = || {
+        let token = |byte: &&u8| !byte.is_ascii_whitespace() && !b"\"'=".contains(byte);
+        let length = before.iter().rev().take_while(token).count();
+        before[before.len() - length..].starts_with(ORACLE.needle())
+    };
     (pod.len() >= 8 && pod.iter().all(u8::is_ascii_hexdigit))
-        || before[before.len() - length..].starts_with(b"ocid1.")
+        || (ORACLE.find(before).is_some() && oracle())
 }
+
+static ORACLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("ocid1."));
+static SEALED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("encryptedData"));
 
 /// Whether one of [`BEFORE`] ends these bytes, and begins a word of them.
 fn behind_mark(before: &[u8]) -> bool {
@@ -275,6 +282,7 @@ static PEM_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("----
 
 /// Whether a certificate, or another public thing in PEM form, has begun on this line and not ended.
 fn in_public_block(before: &[u8]) -> bool {
+    asked::ask_far();
     let before = &before[before.len().saturating_sub(PEM_REACH)..];
     // Most lines hold none, which the search from the front finds out many times faster.
     if PEM_BEGIN.find(before).is_none() {
@@ -288,6 +296,17 @@ fn in_public_block(before: &[u8]) -> bool {
         && memchr::memmem::find(title, b"PRIVATE").is_none()
 }
 
+/// What opens a value.
+static OPENS: [bool; 256] = crate::table::of(b" \t\"'\\[{(");
+/// What ties it to its name.
+static TIES: [bool; 256] = crate::table::of(b":=>");
+static QUOTES: [bool; 256] = crate::table::of(b"\"'\\");
+static BLANKS: [bool; 256] = crate::table::of(b" \t");
+/// Letters, digits and signs of names.
+static OF_NAMES: [bool; 256] = crate::table::with(crate::table::LETTERS_AND_DIGITS, b"_./-");
+/// What may stand in front of a name that begins its line.
+static LEADS: [bool; 256] = crate::table::of(b" \t-#;\"'{,");
+
 /// A name in front of a value, and how it stands there.
 struct Name<'a> {
     text: &'a [u8],
@@ -298,31 +317,20 @@ struct Name<'a> {
 /// The name that a value at the end of these bytes belongs to.
 fn name_before(before: &[u8]) -> Option<Name<'_>> {
     let before = &before[before.len().saturating_sub(REACH)..];
-    let skip = |bytes: &[u8], marks: &[u8]| {
-        bytes.len()
-            - bytes
-                .iter()
-                .rev()
-                .take_while(|byte| marks.contains(byte))
-                .count()
+    // What is left in front of some marks at the end.
+    let skip = |bytes: &[u8], marks: &[bool; 256]| {
+        let mark = |byte: &u8| !marks[usize::from(*byte)];
+        bytes.iter().rposition(mark).map_or(0, |at| at + 1)
     };
-    let value = &before[..skip(before, b" \t\"'\\[{(")];
-    let name = &value[..skip(value, b":=>")];
+    let value = &before[..skip(before, &OPENS)];
+    let name = &value[..skip(value, &TIES)];
     if name.len() == value.len() {
         return None;
     }
-    let quoted = &name[..skip(name, b"\"'\\")];
-    let bare = &quoted[..skip(quoted, b" \t")];
-    let length = bare
-        .iter()
-        .rev()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || b"_./-".contains(byte))
-        .count();
-    let (front, text) = bare.split_at(bare.len() - length);
-    let lead = front
-        .iter()
-        .rev()
-        .find(|byte| !b" \t-#;\"'{,".contains(byte));
+    let quoted = &name[..skip(name, &QUOTES)];
+    let bare = &quoted[..skip(quoted, &BLANKS)];
+    let (front, text) = bare.split_at(skip(bare, &OF_NAMES));
+    let lead = front[..skip(front, &LEADS)].last();
     let opened = before[value.len()..]
         .iter()
         .any(|byte| b"[{".contains(byte))
@@ -336,13 +344,13 @@ fn name_before(before: &[u8]) -> Option<Name<'_>> {
 
 /// Whether a value at the end of these bytes has a name, whatever it says.
 pub(super) fn has_name(before: &[u8]) -> bool {
-    ask();
+    ask(REACH, 0);
     name_before(before).is_some_and(|name| !name.text.is_empty())
 }
 
 /// Whether a value at the end of these bytes has the name of an id, a sum or something public.
 pub(super) fn named(before: &[u8]) -> bool {
-    ask();
+    ask(REACH, 0);
     name_before(before).is_some_and(|name| NAMES.has(last_word(name.text)))
 }
 

@@ -76,7 +76,7 @@ struct Line<'a, 'm> {
 /// A line with its secrets replaced; none when it is not JSON after all (a string does not end).
 pub(crate) fn clean<'a>(line: &'a str, depth: usize, marker: &mut Marker) -> Option<Cow<'a, str>> {
     let mut places = Places::of(line.as_bytes());
-    if marker.key_lines == 0 && places.none(line.as_bytes(), &marker.known()) {
+    if marker.key_lines == 0 && places.none(line.as_bytes(), marker.known()) {
         return Some(Cow::Borrowed(line));
     }
     // Each of these texts holds something that was searched for.
@@ -220,7 +220,7 @@ impl<'a> Line<'a, '_> {
             return;
         };
         // `"SNMP_COMMUNITY":{"<secret>":{..}}`: where secrets are names themselves.
-        let drawn = || unexplained::first(raw.as_bytes(), &self.marker.known()).is_some();
+        let drawn = || unexplained::first(raw.as_bytes(), self.marker.known()).is_some();
         if let Some(class) = level.held.filter(|_| drawn()) {
             let mark = self.marker.mark(class.name, raw.as_bytes());
             level.class = None;
@@ -243,7 +243,7 @@ impl<'a> Line<'a, '_> {
         if hints.forms().next().is_some() {
             // A key is a name: only what has a form of its own can be a secret.
             let text = unescape(raw);
-            let cleaned = patterns::replace(text.clone(), hints, self.marker);
+            let cleaned = patterns::replace(text.as_str().into(), hints, self.marker);
             if cleaned != text {
                 self.replace(start, end, &escape(&cleaned));
             }
@@ -345,9 +345,8 @@ impl<'a> Line<'a, '_> {
     /// An address in which nobody logs in: all that is left to do with it as a text of its own.
     fn address(&mut self, start: usize, end: usize) {
         let raw = &self.whole[start..end];
-        let known = self.marker.known();
         let drawn = match self.marker.guesses {
-            true => unexplained::found(raw.as_bytes(), &known),
+            true => unexplained::found(raw.as_bytes(), self.marker.known()),
             false => None,
         };
         let cleaned = drawn
@@ -362,7 +361,7 @@ impl<'a> Line<'a, '_> {
     fn unexplained(&mut self, start: usize, end: usize) {
         if self.drawn.is_some_and(|at| at < start) {
             let known = self.marker.known();
-            self.drawn = self.places.next_drawn(self.whole.as_bytes(), start, &known);
+            self.drawn = self.places.next_drawn(self.whole.as_bytes(), start, known);
         }
         if self.drawn.is_none_or(|at| at >= end) {
             return;

@@ -7,9 +7,14 @@ const CELLS: usize = 1 << 17;
 /// A cell is looked for this far behind its first place.
 const NEAR: usize = 4;
 
+/// So many tables were made.
+static TABLES: AtomicU64 = AtomicU64::new(0);
+
 /// A table of fixed size without locks: what is lost in it is replaced by its placeholder, no more.
 pub(super) struct Known {
     cells: Box<[AtomicU64]>,
+    /// Which of all tables it is.
+    table: u64,
     /// So many ids were noted.
     noted: AtomicU64,
     /// So many of them took the place of others.
@@ -21,6 +26,7 @@ impl Known {
     pub(super) fn new() -> Self {
         Self {
             cells: (0..CELLS).map(|_| AtomicU64::new(0)).collect(),
+            table: TABLES.fetch_add(1, Ordering::Relaxed),
             noted: AtomicU64::new(0),
             lost: AtomicU64::new(0),
         }
@@ -31,6 +37,11 @@ impl Known {
     pub(super) fn state(&self) -> (u64, u64) {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         (load(&self.noted), load(&self.lost))
+    }
+
+    /// Which table this is, and how many ids it lost: while neither changes, an id that is known stays known.
+    pub(super) fn kept(&self) -> [u64; 2] {
+        [self.table, self.lost.load(Ordering::Relaxed)]
     }
 
     /// An id that its place explains.

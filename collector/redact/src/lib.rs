@@ -43,10 +43,12 @@ pub use name::{clean_name, clean_sentence};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use bytes::{Gzip, HEAD, Kind, MAX_WHOLE};
 use lines::Lines;
 use marker::Marker;
+use scan::Lookout;
 
 /// Strings within strings are looked into this deep.
 const MAX_DEPTH: usize = 6;
@@ -193,7 +195,7 @@ impl Redactor {
 
     fn close(&mut self, out: &mut Vec<u8>) {
         if matches!(self.mode, Mode::Sniff) {
-            unexplained::note_only_id(&self.held, &self.lines.marker.known());
+            unexplained::note_only_id(&self.held, self.lines.marker.known());
             self.decide(out);
         }
         match std::mem::replace(&mut self.mode, Mode::Lines { strings: false }) {
@@ -260,52 +262,70 @@ impl Redactor {
     }
 
     fn lines_of(&mut self, bytes: &[u8], strings: bool, out: &mut Vec<u8>) {
-        // So many bytes at the beginning of the rest are lines in which at most a word may be that nothing explains.
-        let mut clear = 0;
-        let mut rest = bytes;
+        let mut look = Lookout::of(bytes);
+        let mut from = 0;
         let end = |rest: &[u8]| match strings {
             true => memchr::memchr2(b'\n', 0, rest),
             false => memchr::memchr(b'\n', rest),
         };
-        while let Some(mut at) = end(rest) {
-            let idle = !strings && self.held.is_empty() && self.lines.idle();
-            if idle && self.quiet.worth() {
-                let found = scan::quiet_lines(rest, clear, &self.lines.marker.known());
-                clear = found.clear;
-                let (quiet, behind) = rest.split_at(found.quiet);
-                out.extend_from_slice(quiet);
-                rest = behind;
-                let Some(next) = end(rest) else { break };
-                at = next;
-                // The search went into this line, which is searched again by itself.
-                self.quiet.found(quiet.len() >= at);
+        while let Some(length) = end(&bytes[from..]) {
+            let line = from..from + length + 1;
+            if !strings && self.held.is_empty() && self.lines.idle() {
+                from = self.idle_lines(&mut look, bytes, line, out);
+                continue;
             }
-            let (line, behind) = rest.split_at(at + 1);
-            rest = behind;
-            let searched = clear >= line.len();
-            clear = clear.saturating_sub(line.len());
-            if idle && searched {
-                self.lines.almost_quiet(line, out);
-            } else if !self.held.is_empty() {
-                self.held.extend_from_slice(line);
-                let mut whole = std::mem::take(&mut self.held);
-                self.text(&whole, out);
-                // Its room is kept for the next one.
-                if whole.capacity() <= ROOM {
-                    whole.clear();
-                    self.held = whole;
-                }
-            } else {
-                self.text(line, out);
+            from = line.end;
+            if self.held.is_empty() {
+                self.text(&bytes[line], out);
+                continue;
+            }
+            self.held.extend_from_slice(&bytes[line]);
+            let mut whole = std::mem::take(&mut self.held);
+            self.text(&whole, out);
+            // Its room is kept for the next one.
+            if whole.capacity() <= ROOM {
+                whole.clear();
+                self.held = whole;
             }
         }
-        self.held.extend_from_slice(rest);
+        self.held.extend_from_slice(&bytes[from..]);
         while self.held.len() > MAX_LINE {
             let at = cut_point(&self.held);
             let behind = self.held.split_off(at);
             let piece = std::mem::replace(&mut self.held, behind);
             self.lines.line(&piece, out);
         }
+    }
+
+    /// Lines that mean what they would at the beginning of the stream: quiet ones as a block, and the one behind them.
+    /// Where they end.
+    fn idle_lines(
+        &mut self,
+        look: &mut Lookout<'_>,
+        bytes: &[u8],
+        first: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> usize {
+        let mut line = first;
+        if self.quiet.worth() {
+            let quiet = scan::quiet_lines(look, line.start, self.lines.marker.known());
+            let begin = line.start + quiet;
+            out.extend_from_slice(&bytes[line.start..begin]);
+            let Some(length) = memchr::memchr(b'\n', &bytes[begin..]) else {
+                return begin;
+            };
+            // The search for words that nothing explains went into this line, which is looked at again by itself.
+            self.quiet.found(quiet >= length);
+            line = begin..begin + length + 1;
+        }
+        let seen = look.line(&line);
+        let text = &bytes[line.clone()];
+        if seen.empty() {
+            self.lines.almost_quiet(text, out);
+        } else {
+            self.lines.seen_line(text, Some(seen), out);
+        }
+        line.end
     }
 
     /// One line, or one text that a NUL ends: the NUL is no part of it.
@@ -334,15 +354,28 @@ fn clean_text(text: &str, depth: usize, marker: &mut Marker) -> String {
     {
         return cleaned;
     }
-    let mut inner = Redactor::nested(Content::Text, depth, marker.key());
-    inner.mode = Mode::Lines { strings: false };
-    inner.lines.marker.guesses = marker.guesses;
     let mut out = Vec::with_capacity(text.len());
-    inner.push(text.as_bytes(), &mut out);
-    inner.finish(&mut out);
-    marker.absorb(inner.counts());
-    marker.key_lines = marker.key_lines.max(inner.lines.marker.key_lines);
-    String::from_utf8_lossy(&out).into_owned()
+    let one_line = memchr::memchr(b'\n', text.as_bytes()).is_none() && text.len() <= MAX_LINE;
+    let inner = if one_line && depth > 0 {
+        let mut lines = Lines::new(Content::Text, depth, marker.nested());
+        if !text.is_empty() {
+            lines.line(text.as_bytes(), &mut out);
+        }
+        lines.finish(&mut out);
+        lines
+    } else {
+        let mut inner = Redactor::nested(Content::Text, depth, marker.key());
+        inner.mode = Mode::Lines { strings: false };
+        inner.lines.marker = marker.nested();
+        inner.push(text.as_bytes(), &mut out);
+        inner.finish(&mut out);
+        inner.lines
+    };
+    marker.take_in(inner.marker);
+    String::from_utf8(out).unwrap_or_else(|error| {
+        // Nothing that is cut leaves half a letter, but a text must come back.
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    })
 }
 
 /// Where to cut a line that is too long: behind the last space or comma, so that no word is cut.

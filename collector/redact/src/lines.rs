@@ -11,7 +11,7 @@ use super::args;
 use super::cut_key::{CutKey, Head};
 use super::marker::Marker;
 use super::pem::{self, Pem};
-use super::scan::Hits;
+use super::scan::{Hits, Seen};
 use super::secret_object::{SecretObjects, Taken};
 use super::span::Open;
 use super::words::KeyClass;
@@ -78,6 +78,11 @@ impl Lines {
 
     /// Takes one line with its line end, if it has one.
     pub(super) fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        self.seen_line(line, None, out);
+    }
+
+    /// Takes a line of which is known what it may hold.
+    pub(super) fn seen_line(&mut self, line: &[u8], seen: Option<Seen>, out: &mut Vec<u8>) {
         if let Some(mut head) = self.head.take() {
             match head.push(line, &mut self.marker) {
                 Head::Held => {
@@ -101,19 +106,19 @@ impl Lines {
                 Taken::Held => return,
                 Taken::Before(lines) => {
                     for earlier in lines {
-                        self.ordered(&earlier, out);
+                        self.ordered(&earlier, None, out);
                     }
                     return self.line(line, out);
                 }
             }
         }
-        self.ordered(line, out);
+        self.ordered(line, seen, out);
     }
 
     /// Parts of a line, as they came where nothing in the whole is secret.
     fn joined(&mut self, joined: &Joined, out: &mut Vec<u8>) {
         let from = out.len();
-        self.ordered(&joined.line, out);
+        self.ordered(&joined.line, None, out);
         if let Some(raw) = joined.raw.as_ref().filter(|_| out[from..] == joined.line) {
             out.truncate(from);
             out.extend_from_slice(raw);
@@ -126,13 +131,13 @@ impl Lines {
             self.line(&line, out);
         }
         for line in self.objects.finish() {
-            self.ordered(&line, out);
+            self.ordered(&line, None, out);
         }
         for joined in self.parts.finish() {
             self.joined(&joined, out);
         }
         if let Some(value) = self.value_first.take() {
-            self.plain(&value, out);
+            self.plain(&value, None, out);
         }
         self.unwrap(out);
         if let Some(mut pem) = self.pem.take() {
@@ -142,17 +147,17 @@ impl Lines {
     }
 
     /// A value that stands before its name waits for it.
-    fn ordered(&mut self, line: &[u8], out: &mut Vec<u8>) {
+    fn ordered(&mut self, line: &[u8], seen: Option<Seen>, out: &mut Vec<u8>) {
         if let Some(value) = self.value_first.take() {
             self.named = yaml_name(&String::from_utf8_lossy(line));
-            self.plain(&value, out);
+            self.plain(&value, None, out);
         }
         let body = line.trim_ascii_start();
         if self.content == Content::Text && body.starts_with(b"- value: ") && self.open.is_none() {
             self.value_first = Some(line.to_vec());
             return;
         }
-        self.plain(line, out);
+        self.plain(line, seen, out);
     }
 
     /// Whether the next line of text means what it would at the beginning of the stream.
@@ -175,7 +180,7 @@ impl Lines {
             && self.marker.key_lines == 0
     }
 
-    fn plain(&mut self, line: &[u8], out: &mut Vec<u8>) {
+    fn plain(&mut self, line: &[u8], seen: Option<Seen>, out: &mut Vec<u8>) {
         let quiet = self.quiet();
         if quiet
             && self.content == Content::JsonLines
@@ -185,18 +190,18 @@ impl Lines {
             out.extend_from_slice(cleaned.as_bytes());
             return;
         }
-        let hits = quiet.then(|| Hits::of(line));
-        if hits.as_ref().is_some_and(|hits| hits.hints().none())
-            && !encoded::possible(line)
-            && escapes::first(line).is_none()
-        {
+        let seen = quiet.then(|| seen.unwrap_or_else(|| Seen::of(line)));
+        if seen.as_ref().is_some_and(Seen::nothing) {
             return self.almost_quiet(line, out);
         }
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let body = body.strip_suffix(b"\r").unwrap_or(body);
         let end = &line[body.len()..];
         // Bytes that are no UTF-8 are replaced in this line alone; quiet lines keep theirs.
-        let text = String::from_utf8_lossy(body);
+        let text = match std::str::from_utf8(body) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(body),
+        };
         if let Some(pem) = &mut self.pem {
             if let Some(done) = pem.push(&text, &mut self.marker) {
                 self.pem = None;
@@ -226,8 +231,9 @@ impl Lines {
             }
         }
         // Places are those of the line where all of it is text.
-        let hits = hits.filter(|_| matches!(text, Cow::Borrowed(_)));
-        if let Some(cleaned) = self.fresh(&text, hits.as_ref()) {
+        let seen = seen.filter(|_| matches!(text, Cow::Borrowed(_)));
+        let hits = seen.as_ref().map(|seen| &seen.hits);
+        if let Some(cleaned) = self.fresh(&text, hits) {
             out.extend_from_slice(cleaned.as_bytes());
             out.extend_from_slice(end);
         }
@@ -236,7 +242,7 @@ impl Lines {
     /// A line in which at most a word stands that nothing explains, where nothing is open.
     pub(super) fn almost_quiet(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let cleaned = std::str::from_utf8(line).ok().and_then(|text| {
-            let first = unexplained::found(line, &self.marker.known())?;
+            let first = unexplained::found(line, self.marker.known())?;
             if self.block.goes_on(text) {
                 return None;
             }
@@ -271,7 +277,7 @@ impl Lines {
     }
 
     /// A line that begins anew; none while a private key is open.
-    fn fresh(&mut self, text: &str, hits: Option<&Hits>) -> Option<String> {
+    fn fresh<'a>(&mut self, text: &'a str, hits: Option<&Hits>) -> Option<Cow<'a, str>> {
         if text.contains('\u{1b}') && self.content == Content::Text {
             return self.coloured(text);
         }
@@ -280,33 +286,31 @@ impl Lines {
 
     /// A line with a terminal's colours: they stay where nothing is secret, and go where they would stand between a
     /// name and its value.
-    fn coloured(&mut self, text: &str) -> Option<String> {
+    fn coloured<'a>(&mut self, text: &'a str) -> Option<Cow<'a, str>> {
         let plain = without_colours(text);
         match self.bare(&plain, None) {
             Some(cleaned) if cleaned == plain => self.bare(text, None),
-            other => other,
+            other => other.map(|cleaned| cleaned.into_owned().into()),
         }
     }
 
-    fn bare(&mut self, line: &str, hits: Option<&Hits>) -> Option<String> {
+    fn bare<'a>(&mut self, line: &'a str, hits: Option<&Hits>) -> Option<Cow<'a, str>> {
         let force = self.named.take();
         if let Some(cleaned) = self.json(line) {
-            return Some(cleaned);
+            return Some(cleaned.into());
         }
-        let (text, pem) = pem::enter(line.to_owned(), &mut self.marker);
+        let (entered, pem) = pem::enter(line, &mut self.marker);
         if pem.is_some() {
             self.pem = pem;
             return None;
         }
-        let (prefix, text) = text.split_at(log_prefix(&text));
-        let prefix = prefix.to_owned();
+        let (prefix, text) = entered.split_at(log_prefix(&entered));
         self.logged = !prefix.is_empty();
-        let text = text.to_owned();
         // A comment between a name and its value changes nothing.
-        self.named = yaml_name(&text).or(force.filter(|_| says_more(&text)));
+        self.named = yaml_name(text).or(force.filter(|_| says_more(text)));
         let text = self.list_item(text);
         let hints = match hits {
-            Some(hits) if line.get(prefix.len()..) == Some(text.as_str()) => {
+            Some(hits) if line.get(prefix.len()..) == Some(&*text) => {
                 hits.behind(prefix.len(), text.as_bytes())
             }
             _ => scan::hints(text.as_bytes()),
@@ -316,23 +320,25 @@ impl Lines {
         let mut text = text;
         if hints.names() || force.is_some() {
             let cleaned = pairs::clean_line(&text, force, &mut self.marker);
-            text = cleaned.text;
+            text = cleaned.text.into();
             open = cleaned.open;
         }
         if hints.programs() {
-            text = args::clean_line(&text, &mut self.marker);
+            text = args::clean_line(&text, &mut self.marker).into();
         }
         text = audit::clean(text, &mut self.marker);
         text = escapes::clean(text, self.depth, &mut self.marker);
-        if encoded::possible(text.as_bytes()) {
-            text = encoded::clean(text, self.depth, &mut self.marker);
-        }
+        text = encoded::clean(text, self.depth, &mut self.marker);
         text = patterns::replace(text, hints, &mut self.marker);
         if !self.in_public_block(&text) && !self.block.goes_on(&text) {
             text = unexplained::clean(text, self.depth, &mut self.marker);
         }
         self.open = self.opened(&text, open).map(|open| (open, 0));
-        Some(prefix + &text)
+        let as_it_was = matches!((&entered, &text), (Cow::Borrowed(_), Cow::Borrowed(_)));
+        Some(match as_it_was {
+            true => line.into(),
+            false => [prefix, &text].concat().into(),
+        })
     }
 
     /// What the next lines are to this one.
@@ -369,7 +375,7 @@ impl Lines {
             return None;
         }
         let hints = scan::hints(before.as_bytes());
-        let before = patterns::replace(before.to_owned(), hints, &mut self.marker);
+        let before = patterns::replace(before.into(), hints, &mut self.marker);
         let rest = json::clean(rest, self.depth, &mut self.marker)?;
         Some(format!("{before}{rest}"))
     }

@@ -46,8 +46,27 @@ impl Marker {
     }
 
     /// The ids of this run that a place explained.
-    pub(crate) fn known(&self) -> Arc<Known> {
+    pub(crate) fn known(&self) -> &Known {
+        self.key.known()
+    }
+
+    /// The same, while something is marked.
+    pub(crate) fn shared_known(&self) -> Arc<Known> {
         Arc::clone(self.key.known())
+    }
+
+    /// One for a text within another, which counts by itself.
+    pub(crate) fn nested(&self) -> Self {
+        Self {
+            guesses: self.guesses,
+            ..Self::new(self.key.clone())
+        }
+    }
+
+    /// Takes in what such a one found out.
+    pub(crate) fn take_in(&mut self, inner: Self) {
+        self.absorb(inner.counts);
+        self.key_lines = self.key_lines.max(inner.key_lines);
     }
 
     /// Adds what another marker counted.

@@ -17,11 +17,11 @@ fn without_secrets(path: &str, key: &Key) -> String {
     let cleaned: Vec<String> = path
         .split('/')
         .map(|segment| {
-            let segment = patterns::replace(segment.to_owned(), hints, &mut marker);
+            let segment = patterns::replace(segment.into(), hints, &mut marker);
             if segment.contains('=') {
                 pairs::clean_line(&segment, None, &mut marker).text
             } else {
-                segment
+                segment.into_owned()
             }
         })
         .collect();

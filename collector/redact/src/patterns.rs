@@ -1,12 +1,13 @@
 //! Secrets that give themselves away by their own form, wherever they stand.
 
+use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
 use super::forms::{Check, SPECS};
 use super::marker::Marker;
-use super::scan::Hints;
+use super::scan::{Hints, of_address};
 use super::value::{harmless, looks_random};
 
 /// The expression of each form, read when it is needed for the first time: most runs need a few.
@@ -19,11 +20,13 @@ fn expression(index: usize) -> Option<&'static Regex> {
 }
 
 /// Replaces every secret that has a form of its own, as far as the hints allow any.
-pub(crate) fn replace(text: String, hints: Hints, marker: &mut Marker) -> String {
+pub(crate) fn replace<'a>(text: Cow<'a, str>, hints: Hints, marker: &mut Marker) -> Cow<'a, str> {
     let mut text = text;
-    for index in hints.forms() {
+    // Without an `@` nobody logs in at an address.
+    let login = memchr::memchr(b'@', text.as_bytes()).is_some();
+    for index in hints.forms().filter(|index| login || !of_address(*index)) {
         if let Some(form) = expression(index).filter(|form| form.is_match(&text)) {
-            text = replace_form(index, form, &text, marker);
+            text = replace_form(index, form, &text, marker).into();
         }
     }
     text
@@ -71,10 +74,11 @@ mod tests {
 
     fn clean(text: &str) -> String {
         replace(
-            text.to_owned(),
+            text.into(),
             hints(text.as_bytes()),
             &mut Marker::new(Key::fixed()),
         )
+        .into_owned()
     }
 
     #[test]

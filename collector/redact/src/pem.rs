@@ -1,5 +1,10 @@
 //! Private keys in PEM form: the whole block becomes one placeholder, also where a log prefixes each of its lines.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::marker::Marker;
 
 /// A block that has no end after so many lines was none; a key of 16,384 bits has about 220.
@@ -7,6 +12,7 @@ pub(crate) const MAX_LINES: u32 = 400;
 /// Key material among other words is at least so long; lines of it have 64 and more.
 const MIN_MATERIAL: usize = 16;
 const BEGIN: &str = "---BEGIN ";
+static FIND_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("BEGIN "));
 const END: &str = "---END ";
 /// The same of SSH2 keys, with a blank and one dash less.
 const SPACED: [&str; 2] = ["---- BEGIN ", "---- END "];
@@ -68,12 +74,12 @@ fn dashes(text: &str) -> usize {
 
 /// Replaces the keys that begin and end on this line. What is left may open one: then the rest of the line is in the
 /// block and none comes back as text.
-pub(crate) fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) {
+pub(crate) fn enter<'a>(line: &'a str, marker: &mut Marker) -> (Cow<'a, str>, Option<Pem>) {
     // Most lines hold neither mark.
-    if memchr::memmem::find(line.as_bytes(), b"BEGIN ").is_none() {
-        return (line, None);
+    if FIND_BEGIN.find(line.as_bytes()).is_none() {
+        return (line.into(), None);
     }
-    let mut line = line;
+    let mut line = Cow::Borrowed(line);
     for _ in 0..1000 {
         let Some((start, inner)) = begins(&line) else {
             return (line, None);
@@ -86,10 +92,10 @@ pub(crate) fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) 
                 body: line[inner..].to_owned(),
                 lines: 0,
             };
-            return (String::new(), Some(pem));
+            return (Cow::default(), Some(pem));
         };
         let mark = marker.mark("private-key", &line.as_bytes()[inner..last]);
-        line = format!("{}{mark}{}", &line[..start], &line[end..]);
+        line = format!("{}{mark}{}", &line[..start], &line[end..]).into();
     }
     (line, None)
 }

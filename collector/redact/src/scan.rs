@@ -4,20 +4,21 @@
 //! need no second look.
 
 mod hits;
+mod lookout;
 mod members;
 mod names;
 mod places;
 mod search;
 mod seen;
+mod skim;
 
 use std::sync::LazyLock;
 
-use super::encoded;
-use super::escapes;
 use super::forms::SPECS;
 use super::known::Known;
 use super::unexplained;
 pub(crate) use hits::Hits;
+pub(crate) use lookout::{Lookout, Seen};
 pub(crate) use places::Places;
 use search::SEARCH;
 
@@ -174,12 +175,15 @@ impl Hints {
     }
 }
 
-/// The bits of the forms that a user in an address has, each of which holds an `@`.
+/// Whether a form is that of a user in an address, which holds an `@`.
+pub(crate) fn of_address(form: usize) -> bool {
+    SPECS.get(form).is_some_and(|form| form.hints == ["://"])
+}
+
+/// The bits of these forms.
 static ADDRESSES: LazyLock<u128> = LazyLock::new(|| {
-    let of_addresses = SPECS
-        .iter()
-        .zip(FIRST_FORM..)
-        .filter(|(form, _)| form.hints == ["://"]);
+    let forms = (0..SPECS.len()).zip(FIRST_FORM..);
+    let of_addresses = forms.filter(|(form, _)| of_address(*form));
     of_addresses.fold(0, |all, (_, bit)| all | 1 << bit)
 });
 
@@ -193,33 +197,23 @@ pub(crate) fn hints(bytes: &[u8]) -> Hints {
     Hints(all)
 }
 
-/// So many bytes are searched at once: what one search finds early, another need not pass on its way to the end.
+/// So many bytes are searched at once for words that nothing explains: what is found early need not be passed again.
 const WINDOW: usize = 16 << 10;
 
-/// What was found out about the lines at the beginning of some bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct QuietLines {
-    /// So many bytes are whole lines in which nothing may be secret.
-    pub(super) quiet: usize,
-    /// And so many behind them are whole lines in which at most a word may be that nothing explains.
-    pub(super) clear: usize,
-}
-
-/// Looks at lines as a block. `clear` says how many bytes are known to be whole lines as those of [`QuietLines::clear`]:
-/// nothing that is searched for goes on from one line to the next, so they are not searched again.
-pub(super) fn quiet_lines(bytes: &[u8], clear: usize, known: &Known) -> QuietLines {
-    let mut quiet = 0;
+/// How many bytes from a place on are whole lines in which nothing may be secret.
+pub(super) fn quiet_lines(look: &mut Lookout<'_>, from: usize, known: &Known) -> usize {
+    let stop = look.next(from);
+    let bytes = look.bytes();
+    let mut quiet = from;
     loop {
         let window = &bytes[quiet..bytes.len().min(quiet + WINDOW)];
-        let end = clear_bytes(window, clear.saturating_sub(quiet));
-        let clear_lines = whole_lines(&window[..end]);
+        let end = window.len().min(stop - quiet);
         let end = unexplained::first(&window[..end], known).unwrap_or(end);
         let lines = whole_lines(&window[..end]);
         let last = quiet + window.len() == bytes.len();
         quiet += lines;
         if end < window.len() || last || lines == 0 {
-            let clear = clear_lines - lines;
-            return QuietLines { quiet, clear };
+            return quiet - from;
         }
     }
 }
@@ -229,26 +223,9 @@ fn whole_lines(bytes: &[u8]) -> usize {
     memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1)
 }
 
-/// How many bytes stand in front of the first at or behind `from` that may be secret, words apart that nothing explains.
-fn clear_bytes(bytes: &[u8], from: usize) -> usize {
-    let mut end = bytes.len();
-    SEARCH.within(bytes, &(from..bytes.len()), |start, _, _| {
-        end = start;
-        true
-    });
-    if let Some(run) = encoded::first(&bytes[from..end]) {
-        end = from + run;
-    }
-    if let Some(escape) = escapes::first(&bytes[from..end]) {
-        end = from + escape;
-    }
-    end
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draws::Draws;
 
     #[test]
     fn words_count_where_the_name_around_them_does() {
@@ -276,55 +253,18 @@ mod tests {
     #[test]
     fn quiet_lines_end_before_the_first_line_that_needs_a_look() {
         let text = b"a: 1\nb: 2\npassword: x\nc: 3\n";
-        let quiet = |text: &[u8]| quiet_lines(text, 0, &Known::new()).quiet;
+        let quiet = |text: &[u8]| quiet_lines(&mut Lookout::of(text), 0, &Known::new());
         assert_eq!(quiet(text), 10);
         assert_eq!(quiet(b"a: 1\nb: 2\nhalf a li"), 10);
         assert_eq!(quiet(b"kind: Secret\n"), 0);
         assert_eq!(quiet(b"a\nx cGFzc3dvcmQ6IGh1bnRlcjI=\n"), 2);
-    }
-
-    #[test]
-    fn clear_lines_hold_at_most_a_word_that_nothing_explains() {
-        let text = "a: 1\nwe set 564i_0a9_v58bn\nb: 2\npassword: x\n";
-        let found = quiet_lines(text.as_bytes(), 0, &Known::new());
-        let clear = text.find("password").unwrap();
-        assert_eq!((found.quiet, found.quiet + found.clear), (5, clear));
-        for from in [0, 5, clear] {
-            let again = quiet_lines(text.as_bytes(), from, &Known::new());
-            assert_eq!(again, found);
-        }
-    }
-
-    #[test]
-    fn a_clear_line_has_nothing_alone_either() {
-        const PARTS: [&str; 14] = [
-            "\n",
-            "\n",
-            "a: 1",
-            " ",
-            "564i_0a9_v58bn",
-            "api",
-            "key",
-            "=",
-            "%3D",
-            "[1, 2, 3, ",
-            "\\x41\\x42",
-            "cGFzc3dvcmQ6IGh1bnRlcjI=",
-            "--",
-            "data:",
-        ];
-        let mut draws = Draws::new();
-        for _ in 0..2000 {
-            let text: String = (0..30).map(|_| draws.of(&PARTS)).chain(["\n"]).collect();
-            let found = quiet_lines(text.as_bytes(), 0, &Known::new());
-            let whole = &text[..found.quiet + found.clear];
-            for line in whole.split_inclusive('\n').map(str::as_bytes) {
-                let nothing = hints(line).none() && escapes::first(line).is_none();
-                assert!(nothing && !encoded::possible(line), "{text}");
-            }
-            let again = quiet_lines(text.as_bytes(), whole.len(), &Known::new());
-            assert_eq!(again, found, "{text}");
-        }
+        let (known, text) = (
+            Known::new(),
+            "a: 1\nwe set 564i_0a9_v58bn\nb: 2\npassword: x\n",
+        );
+        let mut look = Lookout::of(text.as_bytes());
+        assert_eq!(quiet_lines(&mut look, 0, &known), 5);
+        assert_eq!(quiet_lines(&mut look, 27, &known), 5);
     }
 
     #[test]

@@ -87,6 +87,11 @@ impl SecretObjects {
 
     /// The column of a `data:` or `stringData:` whose lines are all secret.
     pub(crate) fn data(&self, line: &str) -> Option<usize> {
+        let body = line.trim_start_matches([' ', '-']);
+        let named = |name: &str| body.starts_with(name);
+        if !["data:", "stringData:", "chpasswd:"].into_iter().any(named) {
+            return None;
+        }
         let (indent, key, _) = member(line.as_bytes())?;
         let data = key == "data" && self.kind_at == Some(indent);
         (data || key == "stringData" || key == "chpasswd").then_some(indent)

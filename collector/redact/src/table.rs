@@ -1,5 +1,16 @@
 //! Sets of bytes as tables, which are read without a search.
 
+/// Letters and digits.
+pub(crate) const LETTERS_AND_DIGITS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
+
 /// The set of these bytes.
 pub(crate) const fn of(marks: &[u8]) -> [bool; 256] {
     with([false; 256], marks)

@@ -300,3 +300,44 @@ fn a_tag_that_nothing_closes_takes_few_lines() {
     let out = clean(Content::Text, &format!("<password>\n{log}"), 997);
     assert!(out.matches("<redacted:").count() < 10, "{out}");
 }
+
+/// Lines that mean something to the ones behind them, that end blocks of quiet ones, and quiet ones.
+const LINES: [&str; 22] = [
+    "a: 1",
+    "b: two words",
+    "",
+    "kind: Secret",
+    "kind: Pod",
+    "data:",
+    "stringData:",
+    "  k: di4u",
+    "    ],",
+    "---",
+    "- value: x",
+    "  name: DB_PASSWORD",
+    "password: |",
+    "password: hunter2A",
+    "  --token \\",
+    "2026-11-20T10:15:00.1Z stdout P half: a",
+    "2026-11-20T10:15:00.1Z stdout F line",
+    "we set q7ZkP2mXv9q7ZkP2mXv9 on Monday",
+    "uid: 0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
+    "x cGFzc3dvcmQ6IGh1bnRlcjI=",
+    "GET /a%20b%2Fc?x=%7B%7D&y=%70%61%73%73",
+    "{\"token\":\"hunter2A\"}",
+];
+
+#[test]
+fn lines_come_out_alike_in_any_chunking() {
+    let mut draws = crate::draws::Draws::new();
+    for _ in 0..300 {
+        // More than what is looked at before anything is decided.
+        let lines = (0..60 + draws.below(40)).map(|_| draws.of(&LINES));
+        let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+        let text = format!("begin\n{text}");
+        let whole = clean(Content::Text, &text, text.len());
+        for chunk in [1, 7, 64, 1 + draws.below(text.len())] {
+            assert_eq!(clean(Content::Text, &text, chunk), whole, "{chunk} {text}");
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod words;
 
 pub(super) use hex::note_only_id;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::explained;
@@ -69,13 +70,22 @@ fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -
         if number.is_some_and(judged::written) {
             continue;
         }
+        let kept = known.kept();
+        if number.is_some_and(|number| judged::explained(number, bytes, &token.place, kept)) {
+            *asked = true;
+            continue;
+        }
         if let Some(found) = judge(bytes, from, &token, known) {
             return Some(found.behind(from));
         }
-        match (explained::asked(), number) {
-            (true, _) => *asked = true,
-            (false, Some(number)) => judged::note(number),
-            (false, None) => {}
+        let looked = explained::asked();
+        *asked |= looked.any;
+        match number {
+            Some(number) if looked.any => {
+                judged::note_explained(number, bytes, &token.place, looked, kept);
+            }
+            Some(number) => judged::note(number),
+            None => {}
         }
     }
     None
@@ -125,13 +135,13 @@ pub(super) fn first_in(
 }
 
 /// Replaces in a text what nothing explains.
-pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
+pub(super) fn clean<'a>(text: Cow<'a, str>, depth: usize, marker: &mut Marker) -> Cow<'a, str> {
     if !marker.guesses {
         return text;
     }
-    found(text.as_bytes(), &marker.known())
+    found(text.as_bytes(), marker.known())
         .and_then(|first| clean_from(&text, first, depth, marker))
-        .unwrap_or(text)
+        .map_or(text, Cow::Owned)
 }
 
 /// The first thing that nothing explains.
@@ -151,7 +161,7 @@ pub(super) fn clean_from(
     }
     let mut out = String::new();
     let (mut copied, mut here) = (0, Some(first));
-    let known = marker.known();
+    let known = marker.shared_known();
     while let Some(found) = here {
         let (Found::Drawn(place) | Found::Hex(place)) = found.clone();
         if let Some(with) = replacement(&found, &text[place.clone()], depth, marker) {
@@ -195,7 +205,7 @@ pub(super) fn replacements(
 ) -> Vec<(Range<usize>, String)> {
     let mut all = Vec::new();
     let mut at = part.start;
-    let known = marker.known();
+    let known = marker.shared_known();
     while let Some(found) =
         next(&line.as_bytes()[..part.end], at, &known).filter(|_| marker.guesses)
     {
@@ -213,7 +223,7 @@ mod tests {
     use crate::Key;
 
     fn cleaned(text: &str) -> String {
-        clean(text.to_owned(), 0, &mut Marker::new(Key::fixed()))
+        clean(text.into(), 0, &mut Marker::new(Key::fixed())).into_owned()
     }
 
     #[test]
@@ -249,7 +259,8 @@ mod tests {
     fn ids_that_nothing_explains_go_unless_their_place_explained_them_before() {
         let hex = "0a1b2c3d4e5f6a7b".repeat(2);
         let key = Key::fixed();
-        let clean = |text: String| clean(text, 0, &mut Marker::new(key.clone()));
+        let clean =
+            |text: String| clean(text.into(), 0, &mut Marker::new(key.clone())).into_owned();
         for id in [hex.clone(), uuid(&hex)] {
             let said = format!("gpu-node-7 app: cannot use {id} here");
             assert!(!clean(said.clone()).contains(&id));

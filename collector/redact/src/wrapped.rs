@@ -45,7 +45,7 @@ impl Wrapped {
                 .trim_end_matches('=')
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b"+/_-".contains(&b));
-        let fits = match self.lines.first() {
+        let fits = || match self.lines.first() {
             None => {
                 digits.len() >= MIN_WIDTH
                     && digits.len().is_multiple_of(4)
@@ -53,7 +53,7 @@ impl Wrapped {
             }
             Some(first) => digits.len() <= first.digits.len(),
         };
-        if !base64 || !fits {
+        if !base64 || !fits() {
             return Step::Other;
         }
         let width = self

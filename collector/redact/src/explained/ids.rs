@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::asked::ask;
+use super::asked::{ask, ask_far};
 use super::lower::Words;
 use super::things::{SENTENCE, sentence_names_it};
 use super::{
@@ -14,13 +14,19 @@ use super::{
 /// `key 01 <digits>`, `enc 'cbc(aes)' <digits>`: a command takes a key of its own.
 fn follows_key(line: &[u8]) -> bool {
     let line = &line[line.len().saturating_sub(REACH)..];
-    let text = String::from_utf8_lossy(line);
-    let last = || text.split_whitespace().rev().take(3).map(str::as_bytes);
     let key = |word: &[u8]| KEYS.has(word) || ends_in(word, b"_key");
     let public = |word: &[u8]| {
         let begin = word.get(..6);
         begin.is_some_and(|begin| begin.eq_ignore_ascii_case(b"public"))
     };
+    // Other letters than those of ASCII may be blanks.
+    if line.is_ascii() {
+        let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
+        let last = || line.rsplit(blank).filter(|word| !word.is_empty()).take(3);
+        return last().any(key) && !last().any(public);
+    }
+    let text = String::from_utf8_lossy(line);
+    let last = || text.split_whitespace().rev().take(3).map(str::as_bytes);
     last().any(key) && !last().any(public)
 }
 
@@ -29,7 +35,7 @@ static KEYS: LazyLock<Words> = LazyLock::new(|| Words::of("key psk enc auth aead
 
 /// Whether the words in front of a place say that a key follows.
 pub(crate) fn keyed(before: &[u8]) -> bool {
-    ask();
+    ask(REACH, 0);
     follows_key(end_of_line(before))
 }
 
@@ -41,6 +47,7 @@ fn end_of_line(before: &[u8]) -> &[u8] {
 
 /// Whether nothing but blanks stands in front of a place on its line.
 fn begins_line(before: &[u8]) -> bool {
+    ask_far();
     let blank = |byte: &&u8| byte.is_ascii_whitespace() && **byte != b'\n';
     let rest = before.iter().rev().find(|byte| !blank(byte));
     rest.is_none_or(|byte| *byte == b'\n')
@@ -117,6 +124,9 @@ fn issuer(before: &[u8]) -> Option<u8> {
     ((2..=ISSUER).contains(&name.len()) && alone && !object()).then_some(mark)
 }
 
+/// So many bytes behind digits say that a column ends.
+const COLUMN: usize = 2;
+
 /// So many hexadecimal digits may be a token; fewer are ids of members, traces and addresses.
 const LONG: usize = 24;
 
@@ -133,7 +143,7 @@ pub(crate) enum Said {
 
 /// What explains hexadecimal digits at a place. `length` counts them without `0x`.
 pub(crate) fn hex(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
-    ask();
+    ask(REACH, COLUMN);
     match said(bytes, word, length) {
         Said::Nothing if in_public_block(&bytes[..word.start]) => Said::Likely,
         said => said,
@@ -221,12 +231,16 @@ static ADDRESS_END: [bool; 256] = crate::table::of(b" \t\n\"'`<>()[]{},");
 /// Whether a place is within the path of a request or an address, which may hold a key: `GET /v1/<key>/x`,
 /// `https://hooks.example.com/<key>`.
 pub(crate) fn in_request(before: &[u8]) -> bool {
-    ask();
     let before = &before[before.len().saturating_sub(REACH * 2)..];
     let begin = before
         .iter()
         .rposition(|byte| ADDRESS_END[usize::from(*byte)]);
     let (front, text) = before.split_at(begin.map_or(0, |at| at + 1));
+    let method_counts = text.starts_with(b"/");
+    match begin {
+        Some(at) if !method_counts => ask(before.len() - at, 0),
+        _ => ask(REACH * 2, 0),
+    }
     let scheme = |at: usize| {
         let ends = |scheme: &[u8]| text[..at].ends_with(scheme);
         text[at..].starts_with(b"://") && (ends(b"http") || ends(b"https") || ends(b"wss"))
@@ -238,14 +252,17 @@ pub(crate) fn in_request(before: &[u8]) -> bool {
             .iter()
             .any(|method| front.ends_with(method.as_bytes()))
     };
-    address || (text.starts_with(b"/") && method())
+    address || (method_counts && method())
 }
+
+/// Letters, digits and signs of paths.
+static OF_PATHS: [bool; 256] = crate::table::with(crate::table::LETTERS_AND_DIGITS, b"/-_.@+:~%");
 
 /// Whether a place is within a path of the file system.
 fn in_path(before: &[u8]) -> bool {
-    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"/-_.@+:~%".contains(byte);
-    let length = before.iter().rev().take(REACH * 4).take_while(part).count();
-    let path = &before[before.len() - length..];
+    let near = &before[before.len().saturating_sub(REACH * 4)..];
+    let begin = near.iter().rposition(|byte| !OF_PATHS[usize::from(*byte)]);
+    let path = &near[begin.map_or(0, |at| at + 1)..];
     path.first() == Some(&b'/') && memchr::memchr_iter(b'/', path).count() > 1
 }
 

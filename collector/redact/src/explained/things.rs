@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::asked::ask;
 use super::ends_in;
 use super::lower::Words;
 
@@ -27,6 +28,7 @@ const NEAR: usize = 7;
 
 /// Whether a sentence speaks of something that has ids: of a long one nearby, since a token is as long.
 pub(super) fn sentence_names_it(bytes: &[u8], line: &[u8], end: usize, long: bool) -> bool {
+    ask(SENTENCE, BEHIND);
     let before = &line[line.len().saturating_sub(SENTENCE)..];
     // Of JSON, the string that holds it.
     let begins = |at: &usize| {

@@ -1,5 +1,7 @@
 //! Items of a YAML list of arguments, of which one may say that the next is a secret.
 
+use std::borrow::Cow;
+
 use super::super::args::Command;
 use super::super::value::harmless;
 use super::super::words::{self, KeyClass};
@@ -14,11 +16,11 @@ pub(super) struct ListArgs {
 
 impl Lines {
     /// An item of a YAML list of arguments: `- --token` and what follows it.
-    pub(super) fn list_item(&mut self, text: String) -> String {
+    pub(super) fn list_item<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         let list = self.list.take();
         let indent = text.len() - text.trim_start().len();
         let Some(item) = text.trim().strip_prefix("- ").map(str::trim) else {
-            return text;
+            return text.into();
         };
         let bare = item.trim_matches(['"', '\'']);
         let mut list = list
@@ -46,9 +48,9 @@ impl Lines {
             Some((class, range)) => {
                 let value = &bare[range];
                 let mark = self.marker.mark(class, value.as_bytes());
-                text.replacen(value, &mark, 1)
+                text.replacen(value, &mark, 1).into()
             }
-            None => text,
+            None => text.into(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a search of one line found, by place, as far as it can be said of the end of the line again.
 
+use std::ops::Range;
+
 use super::search::SEARCH;
 use super::{Hints, hints};
 
@@ -7,6 +9,7 @@ use super::{Hints, hints};
 const MOST: usize = 8;
 
 /// What one line may hold.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Hits {
     all: u128,
     places: [(usize, u128); MOST],
@@ -16,20 +19,30 @@ pub(crate) struct Hits {
 impl Hits {
     /// Searches a line.
     pub(crate) fn of(line: &[u8]) -> Self {
+        Self::within(line, &(0..line.len()), 0)
+    }
+
+    /// Searches a line among others, in which no word begins in front of a place.
+    pub(super) fn within(bytes: &[u8], line: &Range<usize>, first: usize) -> Self {
         let mut hits = Self {
             all: 0,
             places: [(0, 0); MOST],
             count: 0,
         };
-        SEARCH.run(line, |start, _, bit| {
+        SEARCH.within(bytes, &(first..line.end), |start, _, bit| {
             hits.all |= bit;
             if let Some(place) = hits.places.get_mut(hits.count) {
-                *place = (start, bit);
+                *place = (start - line.start, bit);
             }
             hits.count += 1;
             false
         });
         hits
+    }
+
+    /// Whether nothing was found.
+    pub(crate) fn none(&self) -> bool {
+        self.count == 0
     }
 
     /// Everything that may stand in the line.

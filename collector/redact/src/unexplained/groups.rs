@@ -34,7 +34,10 @@ pub(super) fn grouped(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
         let rest = &bytes[at..token.place.end];
         let length = rest.iter().position(|byte| !PART[usize::from(*byte)]);
         let length = length.unwrap_or(rest.len());
-        if let Some(groups) = behind_words(bytes, &(at..at + length)) {
+        let whole = at..at + length;
+        if end_alike(&bytes[whole.clone()])
+            && let Some(groups) = behind_words(bytes, &whole)
+        {
             return Some(groups);
         }
         at += length + 1;
@@ -44,6 +47,26 @@ pub(super) fn grouped(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
 
 /// Letters, digits and signs between groups and behind words.
 static PART: [bool; 256] = crate::table::with(WORD, SIGNS);
+
+/// Whether a text ends in groups of one length, and what is left behind them: what goes on behind groups makes a part of a
+/// name of them, unless that is the full stop of a sentence. Most texts end otherwise.
+fn end_alike(text: &[u8]) -> bool {
+    let text = text.strip_suffix(b".").unwrap_or(text);
+    let longest = *LENGTHS.end();
+    let mut rest = text;
+    let mut next = || {
+        let letters = rest.iter().rev().take(longest + 1);
+        let length = letters.take_while(|byte| WORD[usize::from(**byte)]).count();
+        let front = rest.len() - length;
+        rest = &rest[..front.saturating_sub(1)];
+        length
+    };
+    let (left, length) = (next(), next());
+    let whole = FEWEST - usize::from(left == length);
+    (1..=length).contains(&left)
+        && LENGTHS.contains(&length)
+        && (1..whole).all(|_| next() == length)
+}
 
 /// The groups behind an issuer's words, or without any.
 fn behind_words(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {

@@ -92,7 +92,7 @@ const LONG_NUMBER: usize = 24;
 fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> bool {
     let id = &bytes[word.clone()];
     // What is known of an id may change.
-    explained::ask();
+    explained::ask(0, 0);
     if known.has(id) {
         return false;
     }
@@ -303,10 +303,17 @@ pub(super) fn hex_parts(bytes: &[u8], run: &Range<usize>, issued: bool) -> bool 
         .iter()
         .filter(|byte| byte.is_ascii_alphabetic())
         .count();
-    let parts: Vec<&[u8]> = text.split(|byte| !WORD[usize::from(*byte)]).collect();
+    let mut parts = text
+        .split(|byte| !WORD[usize::from(*byte)])
+        .map(<[u8]>::len);
+    let first = parts.next().unwrap_or(0);
     // What is left behind parts of one length may be short.
-    let short = parts[..parts.len() - 1].iter().any(|part| part.len() < 4);
-    let range = parts.len() == 2 && parts[0].len() == parts[1].len();
+    let (mut last, mut count, mut short) = (first, 1, false);
+    for length in parts {
+        short |= last < 4;
+        (last, count) = (length, count + 1);
+    }
+    let range = count == 2 && first == last;
     digits >= if issued { ISSUED_ALONE } else { 24 }
         && letters > 3
         && !short

@@ -1,9 +1,11 @@
-//! Tokens that were judged and that no place makes secret: names, paths and words stand in line after line, so the last
-//! few thousand are kept and not judged again.
+//! Tokens that were judged and that are none that was drawn, or that their place explains: names, paths and words stand in
+//! line after line, so the last few thousand are kept and not judged again. A token that was judged by what stands around
+//! it is kept with as much of that as was looked at.
 
 use std::cell::Cell;
 use std::ops::Range;
 
+use super::super::explained::Asked;
 use super::tokens::TOKEN;
 
 const CELLS: usize = 2048;
@@ -12,9 +14,33 @@ const WAYS: usize = 2;
 /// A longer token is judged anew.
 const LONGEST: usize = 96;
 
+/// As much as is looked at to judge most tokens; what was looked at further is not kept.
+const AROUND: usize = 256;
+
+/// A token that its place explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Explained {
+    /// The number of the token.
+    number: u64,
+    /// That of what stands around it.
+    around: u64,
+    /// So far was looked in front of it and behind it.
+    reach: [u16; 2],
+}
+
+impl Explained {
+    const NONE: Self = Self {
+        number: 0,
+        around: 0,
+        reach: [0; 2],
+    };
+}
+
 thread_local! {
     static JUDGED: [[Cell<u64>; WAYS]; CELLS] =
         const { [const { [const { Cell::new(0) }; WAYS] }; CELLS] };
+    static EXPLAINED: [[Cell<Explained>; WAYS]; CELLS] =
+        const { [const { [const { Cell::new(Explained::NONE) }; WAYS] }; CELLS] };
 }
 
 /// The number that a token is kept by, with the bytes beside it, which are part of its judgement; none where more than
@@ -27,15 +53,24 @@ pub(super) fn number(bytes: &[u8], place: &Range<usize>) -> Option<u64> {
     if place.len() > LONGEST || matches!(before, b'\\' | b'\x1b') || TOKEN[usize::from(before)] {
         return None;
     }
-    let beside = u64::from(before) << 8 | u64::from(behind);
-    let mut number = mixed(beside, place.len() as u64);
-    let mut parts = bytes[place.clone()].chunks_exact(8);
-    for part in &mut parts {
-        number = mixed(number, u64::from_le_bytes(part.try_into().ok()?));
+    #[cfg(test)]
+    if tests::ANEW.get() {
+        return None;
     }
+    let beside = u64::from(before) << 8 | u64::from(behind);
+    Some(text_number(beside, &bytes[place.clone()]) | 1)
+}
+
+/// The number of a text, which begins with another number.
+fn text_number(begin: u64, text: &[u8]) -> u64 {
+    let (parts, rest) = text.as_chunks::<8>();
+    let begin = mixed(begin, text.len() as u64);
+    let number = parts.iter().fold(begin, |number, part| {
+        mixed(number, u64::from_le_bytes(*part))
+    });
     let mut last = [0; 8];
-    last[..parts.remainder().len()].copy_from_slice(parts.remainder());
-    Some(mixed(number, u64::from_le_bytes(last)) | 1)
+    last[..rest.len()].copy_from_slice(rest);
+    mixed(number, u64::from_le_bytes(last))
 }
 
 /// Whether a token of this number was judged and is none that was drawn, wherever it stands.
@@ -57,6 +92,48 @@ pub(super) fn note(number: u64) {
     });
 }
 
+/// Whether a token of this number was judged and stays, where the same stood around it and as much was known of ids.
+pub(super) fn explained(number: u64, bytes: &[u8], place: &Range<usize>, known: [u64; 2]) -> bool {
+    EXPLAINED.with(|explained| {
+        explained[cell(number)].iter().any(|kept| {
+            let kept = kept.get();
+            kept.number == number && kept.around == around(bytes, place, kept.reach, known)
+        })
+    })
+}
+
+/// Keeps what was judged by its place, unless that was looked at too far.
+pub(super) fn note_explained(
+    number: u64,
+    bytes: &[u8],
+    place: &Range<usize>,
+    asked: Asked,
+    known: [u64; 2],
+) {
+    if asked.before.max(asked.behind) > AROUND {
+        return;
+    }
+    let reach = [asked.before, asked.behind].map(|far| u16::try_from(far).unwrap_or(u16::MAX));
+    let around = around(bytes, place, reach, known);
+    EXPLAINED.with(|explained| {
+        let [newer, older] = &explained[cell(number)];
+        older.set(newer.replace(Explained {
+            number,
+            around,
+            reach,
+        }));
+    });
+}
+
+/// The number of what stands around a token, as far as that reaches, and of what is known of ids.
+fn around(bytes: &[u8], place: &Range<usize>, reach: [u16; 2], known: [u64; 2]) -> u64 {
+    let [before, behind] = reach.map(usize::from);
+    let front = &bytes[place.start.saturating_sub(before)..place.start];
+    let back = &bytes[place.end..bytes.len().min(place.end + behind)];
+    let known = mixed(known[0], known[1]);
+    text_number(text_number(known, front), back)
+}
+
 fn cell(number: u64) -> usize {
     usize::try_from(number >> 32).unwrap_or(0) % CELLS
 }
@@ -72,7 +149,15 @@ fn mixed(number: u64, part: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::known::Known;
+    use super::super::next;
     use super::*;
+    use crate::draws::Draws;
+
+    thread_local! {
+        /// Nothing is kept.
+        pub(super) static ANEW: Cell<bool> = const { Cell::new(false) };
+    }
 
     #[test]
     fn a_token_is_known_again_beside_the_same_bytes_only() {
@@ -83,5 +168,109 @@ mod tests {
         for place in [1..10, 2..10] {
             assert_eq!(number(b"\\nabcdefgh", &place), None);
         }
+    }
+
+    #[test]
+    fn a_token_is_explained_again_where_as_much_as_was_looked_at_is_the_same() {
+        let text = b"x pod=ab0123456789 y pod=ab0123456789 pod=ab0123456789  ";
+        let asked = |before: usize, behind: usize| Asked {
+            any: true,
+            before,
+            behind,
+        };
+        let there = |start: usize, known: [u64; 2]| {
+            let place = start..start + 12;
+            explained(7, text, &place, known)
+        };
+        note_explained(7, text, &(6..18), asked(5, 1), [1, 2]);
+        assert!(there(6, [1, 2]) && there(25, [1, 2]) && !there(6, [1, 3]) && !there(6, [2, 2]));
+        note_explained(8, text, &(6..18), asked(AROUND + 1, 0), [1, 2]);
+        assert!(!explained(8, text, &(6..18), [1, 2]));
+        note_explained(7, text, &(6..18), asked(7, 2), [1, 3]);
+        assert!(there(6, [1, 3]) && !there(25, [1, 3]));
+    }
+
+    /// Names, marks and ids that stand around each other in all ways.
+    const PARTS: [&str; 44] = [
+        " ",
+        " ",
+        " ",
+        "\n",
+        "=",
+        ":",
+        ": ",
+        "\"",
+        "\\\"",
+        "\\n",
+        "/",
+        ".",
+        "-",
+        "_",
+        "(",
+        ")",
+        ",",
+        "{",
+        "pod",
+        "uid",
+        "pod_uid",
+        "name",
+        "containerID",
+        "sha256",
+        "key",
+        "the lease",
+        "digest",
+        "GET ",
+        "https://h",
+        "/var/lib/kubelet/pods/",
+        "cali:",
+        "cri-containerd-",
+        "peer",
+        "encryptedData",
+        "  ",
+        "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
+        "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9",
+        "9bc1f04a63d5e87c",
+        "q7ZkP2mXv9q7ZkP2mXv9",
+        "564i_0a9_v58bn",
+        "ZQK9-7RT4-XW2P-8NVH",
+        "cali9bc1f04a63d",
+        "web-7f9c-x2x4z",
+        "-----BEGIN CERTIFICATE-----",
+    ];
+
+    #[test]
+    fn what_is_kept_changes_nothing_that_is_found() {
+        let (kept, anew, mut draws) = (Known::new(), Known::new(), Draws::new());
+        let mut lines: Vec<String> = Vec::new();
+        let (mut found, mut repeated) = (0, 0);
+        for _ in 0..20_000 {
+            // Parts of lines come again behind other ones.
+            let mut line: String = (0..1 + draws.below(6)).map(|_| draws.of(&PARTS)).collect();
+            for _ in 0..draws.below(3) {
+                if let Some(other) = lines.get(draws.below(lines.len().max(1))) {
+                    repeated += 1;
+                    line += &other[other.len() / 2..];
+                }
+            }
+            line.truncate(400);
+            let all = |known: &Known| {
+                let (mut all, mut at) = (Vec::new(), 0);
+                while let Some(one) = next(line.as_bytes(), at, known) {
+                    let (super::super::Found::Drawn(place) | super::super::Found::Hex(place)) =
+                        &one;
+                    at = place.end;
+                    all.push(one);
+                }
+                all
+            };
+            let first = all(&kept);
+            ANEW.set(true);
+            let second = all(&anew);
+            ANEW.set(false);
+            assert_eq!(first, second, "{line:?}");
+            found += first.len();
+            lines.push(line);
+        }
+        assert!(found > 1000 && repeated > 1000, "{found} {repeated}");
     }
 }

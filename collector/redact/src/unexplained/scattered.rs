@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::super::explained::{self, Said, asks, by_place, in_request, named};
-use super::super::random::signs::{Costs, LONGEST, Mixture, among, bits, surprise};
+use super::super::random::signs::{Cost, Mixture, among, bits, surprise};
 use super::super::{encoded, escapes};
 use super::parts::is_pod_name;
 use super::percent;
@@ -14,22 +14,28 @@ use super::words::{encoded_text, without_escape};
 /// Shorter ones are a chance of punctuation, longer ones a line of code.
 const LENGTHS: std::ops::RangeInclusive<usize> = 9..=100;
 /// What expressions, formats and addresses are made of.
-const CODE: [&[u8]; 14] = [
-    b"A-Z",
-    b"a-z",
-    b"0-9",
-    b"://",
-    b"${",
-    b"$(",
-    b"&&",
-    b"||",
-    b"[^",
-    b"%%",
-    b"redacted:",
-    b"==",
-    b"</",
-    b".*",
+const CODE: [(&[u8], u32); 14] = [
+    code(b"A-Z"),
+    code(b"a-z"),
+    code(b"0-9"),
+    code(b"://"),
+    code(b"${"),
+    code(b"$("),
+    code(b"&&"),
+    code(b"||"),
+    code(b"[^"),
+    code(b"%%"),
+    code(b"redacted:"),
+    code(b"=="),
+    code(b"</"),
+    code(b".*"),
 ];
+
+/// A mark with the bits of its signs.
+const fn code(mark: &'static [u8]) -> (&'static [u8], u32) {
+    (mark, bits(mark))
+}
+
 /// Signs that stand around a token in prose, and are rather none of it.
 const AROUND: u32 = bits(b"()[]{}<>,;:.");
 /// And those in front of one.
@@ -115,16 +121,20 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     if !path && sorts.signs & BETWEEN == 0 && asks() && named(&bytes[..whole.start]) {
         return None;
     }
+    let sorts = match whole == place {
+        true => sorts,
+        false => Mixture::of(text),
+    };
     let read = Read {
         bytes,
-        nested: !path && place.len() <= LONGEST,
-        place,
-        costs: OnceCell::new(),
+        whole,
+        sorts,
+        cost: OnceCell::new(),
     };
-    if !path && let Some(place) = read.value(&whole, value) {
+    if !path && let Some(place) = read.value(value) {
         return Some(place);
     }
-    read.piece(&whole, path)
+    read.piece(path)
 }
 
 /// Whether the mark of an address stands in a text.
@@ -141,8 +151,10 @@ fn hex_pair(bytes: &[u8], whole: &Range<usize>) -> bool {
     };
     let hex = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
     let parts = || text.split(|byte| *byte == b':');
-    parts().count() == 2
-        && parts().all(|part| part.iter().all(hex) && drawn(part))
+    // Most texts begin with another letter.
+    text.iter().all(|byte| *byte == b':' || hex(byte))
+        && parts().count() == 2
+        && parts().all(drawn)
         && !says_what(bytes, whole)
         && explained::hex(bytes, whole, text.len()) == Said::Nothing
 }
@@ -166,10 +178,14 @@ const IN_PATH: usize = 24;
 /// `x=1,y=2,z=3`. The bits are those of its signs.
 fn structured(text: &[u8], signs: u32) -> bool {
     let between = |sign: &u8| among(*sign, signs) && memchr::memchr_iter(*sign, text).count() > 2;
+    let holds = |mark: &[u8]| {
+        let behind = |at: usize| text[at..].starts_with(mark);
+        memchr::memchr_iter(mark[0], text).any(behind)
+    };
     BETWEEN_SIGNS.iter().any(between)
         || CODE
             .iter()
-            .any(|mark| bits(mark) & !signs == 0 && memchr::memmem::find(text, mark).is_some())
+            .any(|(mark, of)| of & !signs == 0 && holds(mark))
 }
 
 /// Whether names and numbers take turns between signs: `SrcID#0_Ha#1`. A generator puts letters and digits side by side.
@@ -201,35 +217,34 @@ fn name_of(text: &[u8]) -> Option<usize> {
 /// So many bits a name in front of a value is worth.
 const NAMED: i32 = 10;
 
-/// A token that is read once, whichever of its parts are judged.
+/// A token that is read once, whichever of its ends are judged.
 struct Read<'a> {
     bytes: &'a [u8],
-    place: Range<usize>,
-    /// Parts of it that lie in each other are judged, and it is not too long.
-    nested: bool,
-    costs: OnceCell<Costs<'a>>,
+    whole: Range<usize>,
+    /// What all of it is made of.
+    sorts: Mixture,
+    cost: OnceCell<Cost<'a>>,
 }
 
-impl Read<'_> {
+impl<'a> Read<'a> {
     /// A whole token, or what stands in it behind a name of this length.
-    fn value(&self, whole: &Range<usize>, name: Option<usize>) -> Option<Range<usize>> {
+    fn value(&self, name: Option<usize>) -> Option<Range<usize>> {
         let Some(length) = name else {
-            let found = self.drawn(whole, 0).then(|| whole.clone());
-            return found.or_else(|| self.behind_issuer(whole));
+            let found = self.all_drawn(0).then(|| self.whole.clone());
+            return found.or_else(|| self.behind_issuer());
         };
-        let value = whole.start + length..whole.end;
-        if self.drawn(&value, 0) {
-            return Some(value);
+        if self.end_drawn(length, 0) {
+            return Some(self.whole.start + length..self.whole.end);
         }
         // With a name in front a whole says less.
-        self.drawn(whole, NAMED).then(|| whole.clone())
+        self.all_drawn(NAMED).then(|| self.whole.clone())
     }
 
     /// What stands behind the words that an issuer puts in front: `zq_live_kX3-a9K+b2Q`. With them a whole looks written.
-    fn behind_issuer(&self, whole: &Range<usize>) -> Option<Range<usize>> {
-        let mut start = whole.start;
+    fn behind_issuer(&self) -> Option<Range<usize>> {
+        let mut front = 0;
         for _ in 0..ISSUER_PARTS {
-            let text = &self.bytes[start..whole.end];
+            let text = &self.bytes[self.whole.start + front..self.whole.end];
             let part = text.iter().take(ISSUER_LETTERS + 1);
             let length = part.take_while(|byte| WORD[usize::from(**byte)]).count();
             let mark = text
@@ -242,16 +257,18 @@ impl Read<'_> {
             if part.iter().any(u8::is_ascii_lowercase) && part.iter().any(u8::is_ascii_uppercase) {
                 return None;
             }
-            start += length + 1;
-            if self.drawn(&(start..whole.end), ISSUED) {
-                return (!says_what(self.bytes, whole)).then_some(start..whole.end);
+            front += length + 1;
+            if self.end_drawn(front, ISSUED) {
+                let end = self.whole.start + front..self.whole.end;
+                return (!says_what(self.bytes, &self.whole)).then_some(end);
             }
         }
         None
     }
 
     /// A part between signs of a list, or of a path.
-    fn piece(&self, whole: &Range<usize>, path: bool) -> Option<Range<usize>> {
+    fn piece(&self, path: bool) -> Option<Range<usize>> {
+        let whole = &self.whole;
         let slash = if path { bits(b"/") } else { 0 };
         let between = |byte: &u8| among(*byte, BETWEEN | slash);
         let mut at = whole.start;
@@ -260,7 +277,7 @@ impl Read<'_> {
             let length = rest.iter().position(between).unwrap_or(rest.len());
             let piece = at..at + length;
             if piece != *whole
-                && self.drawn(&piece, 0)
+                && self.drawn(&piece)
                 && (!path || length >= IN_PATH || in_request(&self.bytes[..whole.end]))
             {
                 return Some(piece);
@@ -271,24 +288,35 @@ impl Read<'_> {
     }
 
     /// Whether letters, digits and signs stand there as nobody writes them; `doubt` is how many bits more that takes.
-    fn drawn(&self, place: &Range<usize>, doubt: i32) -> bool {
-        if !LENGTHS.contains(&place.len()) {
-            return false;
-        }
-        let Some(costs) = self.costs() else {
-            let text = &self.bytes[place.clone()];
-            let sorts = Mixture::of(text);
-            return self.judged(place, doubt, sorts, || surprise(text, sorts));
-        };
-        let part = place.start - self.place.start..place.end - self.place.start;
-        let sorts = costs.mixture(&part);
-        self.judged(place, doubt, sorts, || costs.surprise(&part, sorts))
+    fn all_drawn(&self, doubt: i32) -> bool {
+        let bits = || self.cost().surprise(self.sorts);
+        fits(&self.whole) && self.judged(&self.whole, doubt, self.sorts, bits)
     }
 
-    /// The costs of the whole token, where parts of it that lie in each other are judged.
-    fn costs(&self) -> Option<&Costs<'_>> {
-        let read = || Costs::of(&self.bytes[self.place.clone()]);
-        self.nested.then(|| self.costs.get_or_init(read))
+    /// The same of what stands behind a front of this length.
+    fn end_drawn(&self, front: usize, doubt: i32) -> bool {
+        let end = self.whole.start + front..self.whole.end;
+        if !fits(&end) {
+            return false;
+        }
+        let sorts = Mixture::of(&self.bytes[end.clone()]);
+        self.judged(&end, doubt, sorts, || self.cost().behind(front, sorts))
+    }
+
+    /// The same of a piece.
+    fn drawn(&self, place: &Range<usize>) -> bool {
+        let text = &self.bytes[place.clone()];
+        // Most pieces are words.
+        if !fits(place) || text.iter().all(|byte| WORD[usize::from(*byte)]) {
+            return false;
+        }
+        let sorts = Mixture::of(text);
+        self.judged(place, 0, sorts, || surprise(text, sorts))
+    }
+
+    fn cost(&self) -> &Cost<'a> {
+        let read = || Cost::of(&self.bytes[self.whole.clone()]);
+        self.cost.get_or_init(read)
     }
 
     /// The same of a text made of these sorts.
@@ -336,6 +364,11 @@ impl Read<'_> {
             && !is_short_text(text)
             && !says_what(self.bytes, place)
     }
+}
+
+/// Whether a token has a length that is looked at.
+fn fits(place: &Range<usize>) -> bool {
+    LENGTHS.contains(&place.len())
 }
 
 /// Whether a text too short to be looked at as base64 is that of a text.

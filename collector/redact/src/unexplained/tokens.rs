@@ -7,15 +7,7 @@ use super::super::random::ONE_CASE;
 use super::MIN_HEX;
 
 /// Letters and digits, of which words are.
-pub(super) static WORD: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        table[byte as usize] = byte.is_ascii_alphanumeric();
-        byte += 1;
-    }
-    table
-};
+pub(super) static WORD: [bool; 256] = crate::table::LETTERS_AND_DIGITS;
 
 /// Letters, digits and the marks that join them in names and tokens.
 pub(super) static RUN: [bool; 256] = crate::table::with(WORD, b"-_");
