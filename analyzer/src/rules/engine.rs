@@ -384,6 +384,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Arc
                 if one.over.is_none() {
                     let silent = known.silence.over(&rule.file.family, hit);
                     one.over = silent
+                        .or_else(|| known.silence.started(rule.file.repeats, hit))
                         .or_else(|| known.existing.over(hit))
                         .or_else(|| known.loaded.over(hit));
                 }

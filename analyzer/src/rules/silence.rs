@@ -109,11 +109,20 @@ impl<'a> Silence<'a> {
         let Some((span, quiet)) = self.quiet(hit) else {
             return false;
         };
-        let first = span.first.get(&hit.speaker);
-        let took = first.and_then(|first| moment(hit).since(first));
-        let starting = took
-            .is_some_and(|took| (0..=STARTS).contains(&took) && quiet >= GOES_ON && quiet >= took);
-        quiet > SILENT || starting
+        quiet > SILENT || is_of_the_start(span, quiet, hit)
+    }
+
+    /// What ended a trouble that is said again and again while it lasts (`repeats`), where it was said while its speaker
+    /// started and not in the time after.
+    pub(super) fn started(&self, repeats: bool, hit: &Hit) -> Option<Over> {
+        let (span, quiet) = self.quiet(hit).filter(|_| repeats)?;
+        is_of_the_start(span, quiet, hit).then(|| Over {
+            says: format!(
+                "its speaker said it while it started, and not in the {} minutes after",
+                quiet / 60
+            ),
+            place: None,
+        })
     }
 
     /// What ended a trouble that is said again and again while it lasts: a day of its speaker without it, or a newer
@@ -150,6 +159,13 @@ impl<'a> Silence<'a> {
         }?;
         (span.lines >= WHOLE).then_some((span, quiet))
     }
+}
+
+/// Whether a speaker said it while it started, and went on for at least as long without it.
+fn is_of_the_start(span: &LogSpan, quiet: i64, hit: &Hit) -> bool {
+    let first = span.first.get(&hit.speaker);
+    let took = first.and_then(|first| moment(hit).since(first));
+    took.is_some_and(|took| (0..=STARTS).contains(&took) && quiet >= GOES_ON && quiet >= took)
 }
 
 fn moment(hit: &Hit) -> Moment {
