@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::ages;
 use crate::dress;
+use crate::grade::{self, Grade};
 use crate::model::{Analysis, Beside, Clocks, Dated, Near, Own, Place, Started};
 use crate::report::words;
 
@@ -95,7 +96,9 @@ fn earliest<'l>(
     let first = moment(&at)?;
     let others = lines.iter().filter_map(|(line, other)| {
         let same = other.zip(place).is_some_and(|(a, b)| a.path == b.path);
-        let (at, own) = by_own(line).filter(|_| same)?;
+        // What a program prints of its settings is older than any trouble.
+        let complains = grade::grade(&grade::plain(line)) > Grade::Plain;
+        let (at, own) = by_own(line).filter(|_| same && complains)?;
         let before = first - moment(&at)?;
         let is_near = (TimeDelta::zero()..=TimeDelta::days(1)).contains(&before);
         is_near.then_some((before, (at, own, *other)))
