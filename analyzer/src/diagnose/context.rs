@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
+
 use super::seen::pods::{named, said_best};
 use crate::facts::failing::Failing;
 use crate::facts::gpu::{Driver, Gpu};
@@ -91,13 +93,7 @@ pub(super) fn impact(scanned: &Scanned, incidents: &[Incident]) -> Impact {
     let placed = placed(facts.table::<Pod>());
     let workloads = down.into_iter().map(|pod| workload(pod, &placed));
     impact.workloads = workloads.collect();
-    // One that ends again and again fails for longer than it has not been ready this time.
-    for fails in facts.table::<Failing>() {
-        let own = impact.workloads.iter_mut();
-        for one in own.filter(|one| one.subject == fails.data.subject) {
-            one.since = one.since.into_iter().chain(fails.data.since).min();
-        }
-    }
+    since_it_failed(facts, &mut impact.workloads);
     impact
         .workloads
         .sort_by(|a, b| b.gpus.cmp(&a.gpus).then_with(|| a.subject.cmp(&b.subject)));
@@ -138,6 +134,19 @@ fn workload(pod: &Fact<Pod>, placed: &BTreeMap<(&str, &str), &str>) -> ImpactedW
             false => pod.data.node.clone(),
         },
         place: pod.place.clone(),
+    }
+}
+
+/// One that ends again and again fails for longer than it has not been ready this time.
+fn since_it_failed(facts: &Facts, workloads: &mut [ImpactedWorkload]) {
+    let since: BTreeMap<&str, DateTime<Utc>> = facts
+        .table::<Failing>()
+        .iter()
+        .filter_map(|one| Some((one.data.subject.as_str(), one.data.since?)))
+        .collect();
+    for one in workloads {
+        let failed = since.get(one.subject.as_str()).copied();
+        one.since = one.since.into_iter().chain(failed).min();
     }
 }
 

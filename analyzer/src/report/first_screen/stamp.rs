@@ -290,23 +290,8 @@ mod tests {
     use crate::model::{Clock, ClockLine};
 
     #[test]
-    fn a_time_without_a_year_is_said_as_the_log_has_it() {
+    fn the_first_line_of_a_log_that_complains_within_a_day_dates_it() {
         let clocks = Clocks::default();
-        let at_end = |line: &str, now: Option<DateTime<Utc>>| {
-            let clocks = &clocks;
-            of_lines(std::iter::once((line, None)), Dates { now, clocks }).unwrap()
-        };
-        let of = |lines: &[&str]| {
-            let (now, clocks) = (None, &clocks);
-            of_lines(
-                lines.iter().map(|line| (*line, None)),
-                Dates { now, clocks },
-            )
-        };
-        assert_eq!(
-            of(&["GPU is lost", "Jun 26 11:17:25 gpu-1 kernel: NVRM: Xid 79"]).unwrap(),
-            "Jun 26 11:17:25 by the node's own clock; the line names neither year nor time zone"
-        );
         let place = Place {
             path: "a.log".to_owned(),
             line: None,
@@ -324,6 +309,26 @@ mod tests {
             },
         );
         assert!(at_first.unwrap().starts_with("Jul 17 09:29:54 by"));
+    }
+
+    #[test]
+    fn a_time_without_a_year_is_said_as_the_log_has_it() {
+        let clocks = Clocks::default();
+        let at_end = |line: &str, now: Option<DateTime<Utc>>| {
+            let clocks = &clocks;
+            of_lines(std::iter::once((line, None)), Dates { now, clocks }).unwrap()
+        };
+        let of = |lines: &[&str]| {
+            let (now, clocks) = (None, &clocks);
+            of_lines(
+                lines.iter().map(|line| (*line, None)),
+                Dates { now, clocks },
+            )
+        };
+        assert_eq!(
+            of(&["GPU is lost", "Jun 26 11:17:25 gpu-1 kernel: NVRM: Xid 79"]).unwrap(),
+            "Jun 26 11:17:25 by the node's own clock; the line names neither year nor time zone"
+        );
         assert_eq!(
             of(&["[ 1897.016345] NVRM: Xid 79"]).unwrap(),
             "31 minutes after the last boot of the node; the line has no date"
