@@ -68,9 +68,21 @@ fn stuck(owner: &Owner, pods: &Pods) -> Vec<Action> {
     let waiting = pods.waiting.iter();
     let delete = |(name, uid): &(String, Option<String>)| {
         let pod = Named::new("Pod", namespace, name);
+        // A run that begins again finds another pod, or none yet.
+        let still = || match uid {
+            Some(uid) => Test::Prints(pod.field("{.metadata.uid}").into(), Word::text(uid)),
+            None => Test::Prints(pod.field("{.status.phase}").into(), Word::text("Pending")),
+        };
+        let only_then = |command: Command| -> Script {
+            let made = Line::Say("it was made anew already");
+            Line::If(still(), command.into(), made.into()).into()
+        };
+        let step = pod_restart::action(&pod, &maker, None);
         Action {
+            dry_run: only_then(pod.kubectl(&["delete"]).word("--dry-run=server")),
+            act: Act::Script(only_then(pod.kubectl(&["delete"]))),
             interrupts: format!("Nothing that runs: {pod} has not started."),
-            ..pod_restart::action(&pod, &maker, uid.as_deref())
+            ..step
         }
     };
     waiting.map(delete).collect()
@@ -356,7 +368,16 @@ mod tests {
             delete.text,
             "Delete Pod shop/db-1; StatefulSet db makes a new one."
         );
-        assert!(delete.guard.is_some() && delete.interrupts.starts_with("Nothing that runs"));
+        assert!(delete.interrupts.starts_with("Nothing that runs"));
+        let Act::Script(script) = &delete.act else {
+            panic!("a script deletes it");
+        };
+        // Begun again after a kill, it leaves the new pod alone.
+        let script = script.clone().render(Dialect::Script);
+        assert!(
+            script.contains("0a1b") && script.contains("made anew already"),
+            "{script}"
+        );
         assert!(steps("Deployment").is_empty());
     }
 }
