@@ -145,11 +145,8 @@ fn command(out: &mut dyn Write, run: &str) -> io::Result<()> {
 
 fn steps(out: &mut dyn Write, steps: &[StepFile]) -> io::Result<()> {
     for (step, number) in steps.iter().zip(1u32..) {
-        writeln!(
-            out,
-            "{number}. {}",
-            template::fill_command(&step.text, |_| None)
-        )?;
+        let text = template::fill_command(&step.text, |_| None);
+        writeln!(out, "{number}. {text}{}", condition(step))?;
         if let Some(run) = &step.run {
             let run = template::fill_command(run, |_| None);
             let run = run.trim_end().replace('\n', "\n   ");
@@ -164,6 +161,20 @@ fn steps(out: &mut dyn Write, steps: &[StepFile]) -> io::Result<()> {
         }
     }
     writeln!(out)
+}
+
+/// When a step is told, where not always.
+fn condition(step: &StepFile) -> String {
+    match (step.when.as_slice(), step.unless.as_slice()) {
+        ([], []) => String::new(),
+        (when, []) => format!(" (only where seen: {})", when.join(", ")),
+        ([], unless) => format!(" (only where not seen: {})", unless.join(", ")),
+        (when, unless) => format!(
+            " (only where seen: {}; and not: {})",
+            when.join(", "),
+            unless.join(", ")
+        ),
+    }
 }
 
 fn files(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
