@@ -288,12 +288,12 @@ mod tests {
     fn a_pod_that_its_probe_finds_not_ready_to_the_end_is_a_trouble() {
         let old = |second: u32| {
             format!(
-                "Jan 20 12:20:{second:02} n1 kubelet[4787]: I0120 12:20:{second:02}.012102    4787 prober.go:117] Readiness probe for \"coredns-6f85_kube-system(c2bcdbe3-f9c6):coredns\" failed (failure): HTTP probe failed with statuscode: 503\n"
+                "Nov 20 10:20:{second:02} n1 kubelet[812]: I1120 10:20:{second:02}.100000     812 prober.go:117] Readiness probe for \"coredns-5d78_kube-system(0a1b2c3d-4e5f):coredns\" failed (failure): HTTP probe failed with statuscode: 503\n"
             )
         };
         let new = |second: u32| {
             format!(
-                "Jan 20 12:20:{second:02} n1 kubelet[4787]: I0120 12:20:{second:02}.012102    4787 prober.go:107] \"Probe failed\" probeType=\"Readiness\" pod=\"kube-system/coredns-6f85\" podUID=\"c2bcdbe3\" containerName=\"coredns\" probeResult=\"failure\" output=\"HTTP probe failed with statuscode: 503\"\n"
+                "Nov 20 10:20:{second:02} n1 kubelet[812]: I1120 10:20:{second:02}.100000     812 prober.go:107] \"Probe failed\" probeType=\"Readiness\" pod=\"kube-system/coredns-5d78\" podUID=\"0a1b2c3d\" containerName=\"coredns\" probeResult=\"failure\" output=\"HTTP probe failed with statuscode: 503\"\n"
             )
         };
         for form in [&old as &dyn Fn(u32) -> String, &new] {
@@ -304,7 +304,7 @@ mod tests {
             };
             assert_eq!(
                 (namespace.as_str(), pod.as_str()),
-                ("kube-system", "coredns-6f85")
+                ("kube-system", "coredns-5d78")
             );
             assert_eq!(words, "HTTP probe failed with statuscode: 503");
         }

@@ -297,9 +297,9 @@ mod tests {
             line: None,
         };
         let lines = [
-            "E0717 09:35:13.042184    4597 run.go:72] \"command failed\"",
-            "Jul 16 07:00:00 n1 kubelet[300]: E0716 07:00:00.358842     300 run.go:72] \"command failed\"",
-            "Jul 17 09:29:54 n1 kubelet[315]: E0717 09:29:54.358842     315 run.go:72] \"command failed\"",
+            "E1120 10:05:13.100000     900 run.go:72] \"command failed\"",
+            "Nov 19 07:00:00 n1 kubelet[300]: E1119 07:00:00.100000     300 run.go:72] \"command failed\"",
+            "Nov 20 10:00:14 n1 kubelet[812]: E1120 10:00:14.100000     812 run.go:72] \"command failed\"",
         ];
         let at_first = of_lines(
             lines.iter().map(|line| (*line, Some(&place))),
@@ -308,7 +308,7 @@ mod tests {
                 clocks: &clocks,
             },
         );
-        assert!(at_first.unwrap().starts_with("Jul 17 09:29:54 by"));
+        assert!(at_first.unwrap().starts_with("Nov 20 10:00:14 by"));
     }
 
     #[test]
