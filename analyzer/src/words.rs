@@ -407,13 +407,17 @@ pub(crate) fn age(word: &str) -> Option<u64> {
 
 /// A question without its command in brackets, where that is one that cannot be asked.
 pub(crate) fn without_command(asked: &str, is_left_out: impl Fn(&str) -> bool) -> String {
-    let part = asked
-        .split_once(" (")
-        .and_then(|(ask, rest)| Some((ask, rest.split_once("). ")?)));
-    match part {
-        Some((ask, (command, answers))) if is_left_out(command) => format!("{ask} {answers}"),
+    match asked_by(asked) {
+        Some((ask, command, answers)) if is_left_out(command) => format!("{ask} {answers}"),
         _ => asked.to_owned(),
     }
+}
+
+/// A question, the command that stands in brackets behind it, and what its answers mean.
+pub(crate) fn asked_by(asked: &str) -> Option<(&str, &str, &str)> {
+    let (ask, rest) = asked.split_once(" (")?;
+    let (command, answers) = rest.split_once("). ")?;
+    Some((ask, command, answers))
 }
 
 /// Bytes as people read them.

@@ -42,7 +42,13 @@ impl Kind for PodRestart {
         let uid = object["metadata"]["uid"].as_str();
         let uid =
             uid.ok_or_else(|| Refused::new(format!("{named} was collected without its uid")))?;
-        let action = action(&named, &maker, Some(uid));
+        let action = Action {
+            guard: Some(Guard {
+                test: Test::Prints(named.field("{.metadata.uid}").into(), Word::text(uid)),
+                says: format!("{named} is still the pod that was captured"),
+            }),
+            ..action(&named, &maker)
+        };
         Ok(Applied {
             title: format!("Restart {named}"),
             actions: vec![action],
@@ -54,16 +60,13 @@ impl Kind for PodRestart {
     }
 }
 
-/// The step that deletes a pod which something makes anew; by its uid it is known to be the captured one.
-pub(super) fn action(named: &Named, maker: &str, uid: Option<&str>) -> Action {
+/// The step that deletes a pod which something makes anew, whichever pod of that name there is.
+pub(super) fn action(named: &Named, maker: &str) -> Action {
     let delete = || named.kubectl(&["delete"]);
     Action {
         text: format!("Delete {named}; {maker} makes a new one."),
         place: RunsOn::Cluster,
-        guard: uid.map(|uid| Guard {
-            test: Test::Prints(named.field("{.metadata.uid}").into(), Word::text(uid)),
-            says: format!("{named} is still the pod that was captured"),
-        }),
+        guard: None,
         dry_run: delete().word("--dry-run=server").into(),
         backup: Vec::new(),
         act: Act::Script(delete().into()),

@@ -53,14 +53,19 @@ pub(super) fn told(
         "Job" => job(&owner, &name, pods),
         _ => by_hand(&owner, &name, &pods.names),
     });
-    applied.actions.extend(stuck(&owner, pods));
+    applied.actions.extend(unstick(&owner, pods));
     Ok(applied)
 }
 
 /// A StatefulSet waits for a pod that never became ready before it replaces any, this one as well
 /// (`updateStatefulSet` in pkg/controller/statefulset; Kubernetes calls it a forced rollback).
-fn stuck(owner: &Owner, pods: &Pods) -> Vec<Action> {
-    if owner.named.kind != "StatefulSet" || owner.on_delete {
+fn is_stuck(owner: &Owner, pods: &Pods) -> bool {
+    owner.named.kind == "StatefulSet" && !owner.on_delete && !pods.waiting.is_empty()
+}
+
+/// Deletes the pods that such a StatefulSet waits for.
+fn unstick(owner: &Owner, pods: &Pods) -> Vec<Action> {
+    if !is_stuck(owner, pods) {
         return Vec::new();
     }
     let maker = format!("StatefulSet {}", owner.named.name);
@@ -77,7 +82,7 @@ fn stuck(owner: &Owner, pods: &Pods) -> Vec<Action> {
             let made = Line::Say("it was made anew already");
             Line::If(still(), command.into(), made.into()).into()
         };
-        let step = pod_restart::action(&pod, &maker, None);
+        let step = pod_restart::action(&pod, &maker);
         Action {
             dry_run: only_then(pod.kubectl(&["delete"]).word("--dry-run=server")),
             act: Act::Script(only_then(pod.kubectl(&["delete"]))),
@@ -117,7 +122,7 @@ fn guard(owner: &Owner) -> Option<Guard> {
 }
 
 fn rolled(owner: &Owner, file: &str, pods: &Pods) -> Action {
-    let waits = !stuck(owner, pods).is_empty();
+    let waits = is_stuck(owner, pods);
     let (pods, ran) = (&pods.names, pods.ran);
     let named = &owner.named;
     let patch = || {
@@ -359,7 +364,7 @@ mod tests {
                 known_by: None,
                 on_delete: false,
             };
-            stuck(&owner, &pods)
+            unstick(&owner, &pods)
         };
         let [delete] = &steps("StatefulSet")[..] else {
             panic!("one step for the one pod that waits");

@@ -331,11 +331,8 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
 
 /// A question whose command stands between brackets, with the command as code, so that it is copied as it is.
 fn as_code(asked: &str) -> String {
-    let part = asked
-        .split_once(" (")
-        .and_then(|(ask, rest)| Some((ask, rest.split_once("). ")?)));
-    match part {
-        Some((ask, (command, answers))) if !asked.contains('`') => {
+    match words::asked_by(asked) {
+        Some((ask, command, answers)) if !asked.contains('`') => {
             format!("{ask} (`{command}`). {answers}")
         }
         _ => asked.to_owned(),
