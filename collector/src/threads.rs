@@ -1,6 +1,7 @@
 //! The threads of a run. A cgroup may allow a handful of processes only (`pids.max`), and then threads fail to start
 //! half-way; so it is counted first, those that are needed are started at once, and they stay.
 
+use std::io;
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -19,16 +20,16 @@ const NEEDED: usize = 1 + BLOCKING + READING;
 const WANTED: usize = WORKERS + 28;
 /// An idle thread stays for the whole run: another process may have its place otherwise.
 const STAY: Duration = Duration::from_secs(24 * 3600);
+/// The stack of a thread that is only counted. In a static binary the storage that each thread has of its own is taken from it.
+const STACK: usize = 256 << 10;
 /// The kernel counts an ended thread for a moment longer.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// The runtime, with as many threads as there is room for; a sentence where that is too little.
 pub(crate) fn runtime() -> Result<Runtime, String> {
-    let room = room();
+    let (room, refused) = room();
     if room < NEEDED {
-        return Err(format!(
-            "cannot start: there is room for {room} more threads, and {NEEDED} are needed (pids.max of the cgroup, or ulimit -u)"
-        ));
+        return Err(too_few(room, refused));
     }
     let scarce = room < WANTED;
     let workers = if scarce { 1 } else { WORKERS };
@@ -49,18 +50,31 @@ pub(crate) fn runtime() -> Result<Runtime, String> {
     Ok(runtime)
 }
 
-/// How many threads can be started, up to what is wanted.
-fn room() -> usize {
+/// Why the program cannot start. Limits are named where the system says that there are too many (`EAGAIN`), and nowhere
+/// else: another error has another reason.
+fn too_few(room: usize, refused: Option<io::Error>) -> String {
+    let have = format!("cannot start: {room} more threads can be started, and {NEEDED} are needed");
+    match refused {
+        Some(error) if error.kind() != io::ErrorKind::WouldBlock => format!("{have}: {error}"),
+        _ => format!("{have} (pids.max of the cgroup, or ulimit -u)"),
+    }
+}
+
+/// How many threads can be started, up to what is wanted, and what the next one was refused with.
+fn room() -> (usize, Option<io::Error>) {
     let (done, wait) = mpsc::channel::<()>();
     let wait = Arc::new(std::sync::Mutex::new(wait));
-    let mut started = Vec::new();
+    let (mut started, mut refused) = (Vec::new(), None);
     while started.len() < WANTED {
         let wait = Arc::clone(&wait);
         // It ends when the sender is gone.
         let work = move || drop(wait.lock().map(|wait| wait.recv()));
-        match thread::Builder::new().stack_size(64 << 10).spawn(work) {
+        match thread::Builder::new().stack_size(STACK).spawn(work) {
             Ok(thread) => started.push(thread),
-            Err(_) => break,
+            Err(error) => {
+                refused = Some(error);
+                break;
+            }
         }
     }
     drop(done);
@@ -72,7 +86,7 @@ fn room() -> usize {
     if count < WANTED {
         thread::sleep(SETTLE);
     }
-    count
+    (count, refused)
 }
 
 /// Has the blocking threads that are needed started, all at once.
@@ -93,6 +107,36 @@ fn start_blocking(runtime: &Runtime) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What each thread has of its own, by the program header of this test, which links what the collector links.
+    #[test]
+    fn a_thread_has_little_storage_of_its_own() {
+        const TLS: u32 = 7;
+        let file = std::fs::read("/proc/self/exe").unwrap();
+        let number = |at: usize, length: usize| {
+            let bytes = file[at..at + length].iter().rev();
+            bytes.fold(0usize, |number, byte| number << 8 | usize::from(*byte))
+        };
+        // The fields of an ELF file of 64 bits, little-endian: e_phoff, e_phentsize, e_phnum; p_type, p_memsz.
+        let headers = (0..number(0x38, 2)).map(|one| number(0x20, 8) + one * number(0x36, 2));
+        let own: Vec<usize> = headers
+            .filter(|at| number(*at, 4) == TLS as usize)
+            .map(|at| number(at + 0x28, 8))
+            .collect();
+        assert!(own.iter().all(|bytes| *bytes < STACK / 16), "{own:?}");
+        assert_eq!(own.len(), 1);
+    }
+
+    #[test]
+    fn limits_are_blamed_only_where_the_system_says_that_there_are_too_many() {
+        let again = io::Error::from(io::ErrorKind::WouldBlock);
+        assert!(too_few(3, Some(again)).contains("3 more threads"));
+        let other = too_few(0, Some(io::Error::from(io::ErrorKind::InvalidInput)));
+        assert!(
+            !other.contains("pids.max") && other.contains("invalid"),
+            "{other}"
+        );
+    }
 
     #[test]
     fn a_runtime_has_its_threads_from_the_start() {

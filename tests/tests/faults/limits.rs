@@ -143,7 +143,7 @@ fn few_processes() -> Result<Seen, String> {
     }
     assert!(bundles >= 4, "{bundles}: {limits:?}");
     Ok(Seen {
-        said: "cannot start: there is room for ... more threads (pids.max of the cgroup)"
+        said: "cannot start: ... more threads can be started, and 5 are needed (pids.max of the cgroup)"
             .to_owned(),
         rest: format!("a bundle for {bundles} of {limits:?}"),
         took: clock.elapsed(),

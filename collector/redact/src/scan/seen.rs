@@ -13,10 +13,14 @@ struct Seen {
     secret: bool,
 }
 
+const NONE: Seen = Seen {
+    name: [0; ROOM / 8],
+    secret: false,
+};
+
+// Boxed, for what lies in a thread's own storage is taken from the stack of every thread, also of those that redact nothing.
 thread_local! {
-    static SEEN: RefCell<[Seen; CELLS]> = const {
-        RefCell::new([Seen { name: [0; ROOM / 8], secret: false }; CELLS])
-    };
+    static SEEN: RefCell<Box<[Seen]>> = RefCell::new(vec![NONE; CELLS].into_boxed_slice());
 }
 
 /// What `decide` says of a name, or said the last time.

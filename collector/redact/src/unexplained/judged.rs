@@ -36,11 +36,14 @@ impl Explained {
     };
 }
 
+// Boxed, for what lies in a thread's own storage is taken from the stack of every thread, also of those that redact nothing.
 thread_local! {
-    static JUDGED: [[Cell<u64>; WAYS]; CELLS] =
-        const { [const { [const { Cell::new(0) }; WAYS] }; CELLS] };
-    static EXPLAINED: [[Cell<Explained>; WAYS]; CELLS] =
-        const { [const { [const { Cell::new(Explained::NONE) }; WAYS] }; CELLS] };
+    static JUDGED: Box<[[Cell<u64>; WAYS]]> = table(Cell::new(0));
+    static EXPLAINED: Box<[[Cell<Explained>; WAYS]]> = table(Cell::new(Explained::NONE));
+}
+
+fn table<T: Clone>(empty: T) -> Box<[[T; WAYS]]> {
+    vec![std::array::from_fn(|_| empty.clone()); CELLS].into_boxed_slice()
 }
 
 /// The number that a token is kept by, with the bytes beside it, which are part of its judgement; none where more than
