@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::sandbox::{NODE, Sandbox};
+use super::sandbox::{NODE, Planned, Sandbox};
 use crate::change::Change;
 use crate::change::kinds::Trial;
 
@@ -360,7 +360,10 @@ fn a_text_of_64_kib_stays_one_word() {
     tried(&"a'$(>PWNED)`\" ".repeat(5000));
 }
 
-/// What ShellCheck says of the script of each kind.
+/// Steps of one script that ShellCheck reads at once: what all scripts share takes most of its time.
+const CHECKED_AT_ONCE: usize = 8;
+
+/// What ShellCheck says of the steps of each kind.
 #[test]
 fn every_script_is_clean_for_shellcheck() {
     let Ok(version) = std::process::Command::new("shellcheck")
@@ -376,19 +379,30 @@ fn every_script_is_clean_for_shellcheck() {
         let sandbox = Sandbox::new();
         bundle(&sandbox, bad);
         node_files(&sandbox, bad);
-        for change in changes(bad) {
-            let Ok(fix) = sandbox.write(std::slice::from_ref(&change)) else {
-                continue;
-            };
-            let said = std::process::Command::new("shellcheck")
-                .arg(fix.folder.join("apply.sh"))
-                .output()
-                .unwrap();
-            assert!(
-                said.status.success(),
-                "{change:?}: {}",
-                String::from_utf8_lossy(&said.stdout)
-            );
+        let mut changes = changes(bad);
+        changes.retain(|change| sandbox.write(std::slice::from_ref(change)).is_ok());
+        assert!(!changes.is_empty(), "{bad}: no change makes a script");
+        for some in changes.chunks(CHECKED_AT_ONCE) {
+            match sandbox.write(some) {
+                Ok(fix) => shellcheck(&fix, some),
+                // Two of them exclude each other.
+                Err(_) => some.chunks(1).for_each(|one| {
+                    let fix = sandbox.write(one).unwrap();
+                    shellcheck(&fix, one);
+                }),
+            }
         }
     }
+}
+
+fn shellcheck(fix: &Planned, changes: &[Change]) {
+    let said = std::process::Command::new("shellcheck")
+        .arg(fix.folder.join("apply.sh"))
+        .output()
+        .unwrap();
+    assert!(
+        said.status.success(),
+        "{changes:?}: {}",
+        String::from_utf8_lossy(&said.stdout)
+    );
 }

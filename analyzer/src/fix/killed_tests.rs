@@ -107,7 +107,7 @@ fn print(line: &str) {
 #[test]
 fn a_run_that_is_killed_before_any_command_ends_clean_by_back_and_by_a_new_run() {
     let script = Script::of(sandbox(), &of_each_sort()).unwrap();
-    let step = step(5);
+    let step = step(11);
     let times = script.killed_at_each(0, step);
     print(&format!("killed {times} times"));
     assert!(times * step > 100, "only {times}");
@@ -131,7 +131,7 @@ fn the_script_of_each_kind_that_changes_files_may_die_before_each_of_its_command
                     bundle(&sandbox, "a");
                     node_files(&sandbox, "a");
                     if let Some(script) = Script::of(sandbox, std::slice::from_ref(change)) {
-                        let times = script.killed_at_each(number, step(3));
+                        let times = script.killed_at_each(number, step(7));
                         let kind = serde_json::to_value(change).unwrap();
                         let kind = kind.as_object().unwrap().keys().next().unwrap().clone();
                         print(&format!("{kind}: killed {times} times"));
