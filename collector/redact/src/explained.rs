@@ -6,8 +6,10 @@ mod ids;
 mod lower;
 mod things;
 
-pub(super) use asked::{Asked, ask, asked, asks};
-pub(super) use ids::{Said, hex, in_request, keyed};
+pub(super) use asked::{
+    Asked, ask, ask_about, ask_at, ask_before, ask_beside, ask_digits, ask_elsewhere, asked, asks,
+};
+pub(super) use ids::{Said, hex, in_request, keyed, obvious};
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -104,17 +106,19 @@ static NAMES: LazyLock<Words> = LazyLock::new(|| {
 
 /// Whether its place or its beginning explains a word that was drawn.
 pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
-    ask(REACH, REACH);
     let text = &bytes[word.clone()];
     let digit = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte);
     let start = word.start - bytes[..word.start].iter().rev().take_while(digit).count();
     let length = word.end - start + bytes[word.end..].iter().take_while(digit).count();
     let run = &bytes[start..start + length];
     let public = || BEGINNINGS.iter().any(|begin| run.starts_with(begin));
+    // What is asked first is answered by the fewest bytes.
+    if behind_mark(&bytes[..start]) || (start < word.start && behind_mark(&bytes[..word.start])) {
+        return true;
+    }
+    ask_at(&(start..start + length), REACH, REACH);
     (run.starts_with(b"AAAA") && public())
         || holds_public_der(run)
-        || behind_mark(&bytes[..start])
-        || (start < word.start && behind_mark(&bytes[..word.start]))
         || run.starts_with(b"_Z")
         || run.starts_with(b"_R")
         || text.starts_with(b"v0000")
@@ -243,16 +247,29 @@ fn names_object(before: &[u8], text: &[u8]) -> bool {
 static ORACLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("ocid1."));
 static SEALED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("encryptedData"));
 
-/// Whether one of [`BEFORE`] ends these bytes, and begins a word of them.
+/// Whether one of [`BEFORE`] ends these bytes, and begins a word of them. That none does is to be asked by whoever wants to
+/// know.
 fn behind_mark(before: &[u8]) -> bool {
-    before.last().is_some_and(|last| {
-        MARKS[usize::from(last.to_ascii_lowercase())]
-            .iter()
-            .any(|mark| {
-                ends_in(before, mark) && begins(&before[..before.len() - mark.len()], mark[0])
-            })
-    })
+    let Some(last) = before.last() else {
+        return false;
+    };
+    let marks = MARKS[usize::from(last.to_ascii_lowercase())].iter();
+    let mut found = marks
+        .filter(|mark| ends_in(before, mark))
+        .filter(|mark| begins(&before[..before.len() - mark.len()], mark[0]));
+    let Some(mark) = found.next() else {
+        return false;
+    };
+    let front = &before[..before.len() - mark.len()];
+    match front.last().is_some_and(u8::is_ascii_alphanumeric) {
+        true => ask_before(before, mark.len() + ESCAPE),
+        false => ask_beside(before, mark.len() + 1),
+    }
+    true
 }
+
+/// So many bytes an escape in front of a word has.
+const ESCAPE: usize = 3;
 
 /// The marks by their last byte: most places stand behind another one.
 static MARKS: LazyLock<[Vec<&[u8]>; 256]> = LazyLock::new(|| {
@@ -344,13 +361,13 @@ fn name_before(before: &[u8]) -> Option<Name<'_>> {
 
 /// Whether a value at the end of these bytes has a name, whatever it says.
 pub(super) fn has_name(before: &[u8]) -> bool {
-    ask(REACH, 0);
+    ask_before(before, REACH);
     name_before(before).is_some_and(|name| !name.text.is_empty())
 }
 
 /// Whether a value at the end of these bytes has the name of an id, a sum or something public.
 pub(super) fn named(before: &[u8]) -> bool {
-    ask(REACH, 0);
+    ask_before(before, REACH);
     name_before(before).is_some_and(|name| NAMES.has(last_word(name.text)))
 }
 
