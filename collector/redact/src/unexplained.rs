@@ -72,6 +72,10 @@ fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -
             *asked |= told == Told::ByPlace;
             continue;
         }
+        if whole::is_cursor(bytes, &token, known) && !judged::anew() {
+            *asked = true;
+            continue;
+        }
         let kept = Kept::of(bytes, &token);
         if kept.as_ref().is_some_and(Kept::written) {
             continue;

@@ -134,16 +134,16 @@ pub(super) fn without_digits(eight: u64) -> u64 {
     eight & !((digits >> 7) * 0x0f)
 }
 
+/// The token that begins at a place.
 fn counted(bytes: &[u8], start: usize) -> Token {
-    let (mut sum, mut length) = (0_u64, 0);
-    for byte in bytes[start..].iter().take(COUNTED) {
+    let mut sum = 0_u64;
+    let text = &bytes[start..bytes.len().min(start + COUNTED)];
+    let ends = |byte: &u8| {
         let sort = SORTS[usize::from(*byte)];
-        if sort == 0 {
-            break;
-        }
         sum += sort;
-        length += 1;
-    }
+        sort == 0
+    };
+    let length = text.iter().position(ends).unwrap_or(text.len());
     let mut end = start + length;
     if length == COUNTED {
         let rest = bytes[end..].iter();

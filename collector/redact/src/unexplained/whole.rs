@@ -2,6 +2,7 @@
 //! of such a token would ask is asked here.
 
 use super::super::explained::{self, has_name, named};
+use super::super::known::Known;
 use super::MIN_HEX;
 use super::hex::{MIN_SHORT, as_text};
 use super::tokens::{TOKEN, Token};
@@ -71,6 +72,45 @@ fn is_uuid(text: &[u8]) -> bool {
     DASHES.iter().all(|at| text[*at] == b'-')
         && text[..DASHES[0]].iter().any(u8::is_ascii_digit)
         && parts.all(|part| part.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// A cursor of a journal, whose names say what its parts are: `s=0a1b...;i=1f;b=2c3d...;t=5e6f`. Only what is long
+/// enough to be an id is one of this run, and noted as such.
+pub(super) fn is_cursor(bytes: &[u8], token: &Token, known: &Known) -> bool {
+    let text = &bytes[token.place.clone()];
+    if token.upper > 0
+        || !text.starts_with(b"s=")
+        || !bytes[..token.place.start].ends_with(b"\"__CURSOR\":\"")
+    {
+        return false;
+    }
+    let parts = || text.split(|byte| *byte == b';');
+    let ids = || parts().filter(|part| part.len() == CURSOR_ID + 2);
+    let formed = parts().enumerate().all(|(at, part)| is_part(at, part))
+        && ids().all(|part| as_text(&part[2..]).is_none());
+    if formed {
+        for part in ids().filter(|part| !known.has(&part[2..])) {
+            known.note(&part[2..]);
+        }
+    }
+    formed
+}
+
+/// `s=` at the beginning and `b=` are ids of 128 bits; all other parts are numbers.
+const CURSOR_ID: usize = 32;
+
+fn is_part(at: usize, part: &[u8]) -> bool {
+    let [name, b'=', value @ ..] = part else {
+        return false;
+    };
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let id = if at == 0 { b's' } else { b'b' };
+    let formed = match value.len() {
+        1..MIN_HEX => true,
+        CURSOR_ID => *name == id && digits > 0 && digits < value.len(),
+        _ => false,
+    };
+    formed && name.is_ascii_lowercase() && value.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// The front of a token that a digest of SHA-256 ends: what is said of one holds of all digests behind the same front. Each
