@@ -4,10 +4,11 @@
 mod asked;
 mod ids;
 mod lower;
+mod marks;
 mod things;
 
 pub(super) use asked::{
-    Asked, ask, ask_about, ask_at, ask_before, ask_beside, ask_digits, ask_elsewhere, asked, asks,
+    Asked, ask, ask_about, ask_at, ask_before, ask_digits, ask_elsewhere, asked, asks,
 };
 pub(super) use ids::{Said, hex, in_request, keyed, obvious};
 
@@ -18,70 +19,13 @@ use memchr::memmem::Finder;
 
 use super::encoded;
 use lower::Words;
+use marks::behind_mark;
 
 /// Of a line, this much in front of a word is looked at.
 const REACH: usize = 64;
 /// A private or public key in PEM form may begin this far in front of a word of it.
 const PEM_REACH: usize = 16 << 10;
 
-/// Texts directly in front of a word or of the run that it belongs to: algorithms of digests, chains, build ids.
-const BEFORE: &[&str] = &[
-    "sha1:",
-    "sha256:",
-    "sha384:",
-    "sha512:",
-    "md5:",
-    "sha1-",
-    "sha256-",
-    "sha384-",
-    "sha512-",
-    "h1:",
-    "cali:",
-    "kube-svc-",
-    "kube-sep-",
-    "kube-fw-",
-    "kube-ext-",
-    "kube-xlb-",
-    "kube-svl-",
-    "cni-",
-    "cni-dn-",
-    "cni-sn-",
-    "overlay2/",
-    "overlay2/l/",
-    ":l/",
-    "buildid=",
-    "buildid=\"",
-    "pci:",
-    "usb:",
-    "acpi:",
-    "dmi:",
-    "of:",
-    "hid:",
-    "platform:",
-    "ssh-rsa ",
-    "ssh-ed25519 ",
-    "nistp256 ",
-    "nistp384 ",
-    "nistp521 ",
-    "etag: ",
-    "w/\"",
-    "cpu:",
-    "wwn-",
-    "eui.",
-    "naa.",
-    "nqn.",
-    "by-id/",
-    "lvm-",
-    "buildid: ",
-    "apiserver-",
-    "gpu-",
-    "serial number: ",
-    "cursor\":\"s=",
-    "[s=",
-    "no_pubkey ",
-    ";b=",
-    "mig-",
-];
 /// How public keys of SSH begin in base64.
 const BEGINNINGS: &[&[u8]] = &[
     b"AAAAB3NzaC1yc2",
@@ -247,52 +191,10 @@ fn names_object(before: &[u8], text: &[u8]) -> bool {
 static ORACLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("ocid1."));
 static SEALED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("encryptedData"));
 
-/// Whether one of [`BEFORE`] ends these bytes, and begins a word of them. That none does is to be asked by whoever wants to
-/// know.
-fn behind_mark(before: &[u8]) -> bool {
-    let Some(last) = before.last() else {
-        return false;
-    };
-    let marks = MARKS[usize::from(last.to_ascii_lowercase())].iter();
-    let mut found = marks
-        .filter(|mark| ends_in(before, mark))
-        .filter(|mark| begins(&before[..before.len() - mark.len()], mark[0]));
-    let Some(mark) = found.next() else {
-        return false;
-    };
-    let front = &before[..before.len() - mark.len()];
-    match front.last().is_some_and(u8::is_ascii_alphanumeric) {
-        true => ask_before(before, mark.len() + ESCAPE),
-        false => ask_beside(before, mark.len() + 1),
-    }
-    true
-}
-
-/// So many bytes an escape in front of a word has.
-const ESCAPE: usize = 3;
-
-/// The marks by their last byte: most places stand behind another one.
-static MARKS: LazyLock<[Vec<&[u8]>; 256]> = LazyLock::new(|| {
-    let mut all = [const { Vec::new() }; 256];
-    for mark in BEFORE.iter().map(|mark| mark.as_bytes()) {
-        if let Some(last) = mark.last() {
-            all[usize::from(*last)].push(mark);
-        }
-    }
-    all
-});
-
 /// Whether a text ends in some letters, in any case.
 fn ends_in(text: &[u8], end: &[u8]) -> bool {
     let from = text.len().checked_sub(end.len());
     from.is_some_and(|from| text[from..].eq_ignore_ascii_case(end))
-}
-
-/// Whether a word begins with this letter behind what stands in front of it, an escape (`%3D`) for one.
-fn begins(front: &[u8], first: u8) -> bool {
-    let escape = front.len() > 2 && front[front.len() - 3] == b'%';
-    let inside = front.last().is_some_and(u8::is_ascii_alphanumeric);
-    escape || !inside || !first.is_ascii_alphanumeric()
 }
 
 static PEM_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("-----BEGIN "));

@@ -65,8 +65,7 @@ impl<'a> Kept<'a> {
         let place = &token.place;
         let before = place.start.checked_sub(1).map_or(b' ', |at| bytes[at]);
         let behind = bytes.get(place.end).copied().unwrap_or(b' ');
-        // Behind a backslash the first letters may be those of an escape; so many backslashes count as stand there. What
-        // begins behind a letter is the rest of a token, or stands behind the letter of an escape.
+        // Behind a backslash the first letters may be those of an escape. What begins behind a letter is the rest of a token.
         if matches!(before, b'\\' | b'\x1b') || TOKEN[usize::from(before)] || anew() {
             return None;
         }
