@@ -103,10 +103,9 @@ fn promising(head: &[u8]) -> bool {
         if three.iter().any(|byte| CONTROL[usize::from(*byte)]) {
             return place == 0 && *three == [0x1f, 0x8b, 8];
         }
-    }
-    // No character begins with a continuation byte.
-    if decoded[0] & 0xc0 == 0x80 {
-        return false;
+        if place == 0 && !begins_text(three) {
+            return false;
+        }
     }
     // A character may be cut at the end of the head.
     match std::str::from_utf8(&decoded) {
@@ -116,6 +115,13 @@ fn promising(head: &[u8]) -> bool {
                 && std::str::from_utf8(&decoded[..error.valid_up_to()]).is_ok_and(printable)
         }
     }
+}
+
+/// Whether a text may begin with these bytes: no character begins with a continuation byte, and one stands behind the first
+/// byte of every character that has more of them.
+fn begins_text(bytes: &[u8]) -> bool {
+    let goes_on = |byte: u8| byte & 0xc0 == 0x80;
+    !goes_on(bytes[0]) && goes_on(bytes[1]) == (bytes[0] >= 0x80)
 }
 
 /// Control characters that stand in no text.

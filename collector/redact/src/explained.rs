@@ -4,10 +4,13 @@
 mod asked;
 mod ids;
 mod lower;
+mod marks;
 mod things;
 
-pub(super) use asked::{Asked, ask, asked, asks};
-pub(super) use ids::{Said, hex, in_request, keyed};
+pub(super) use asked::{
+    Asked, ask, ask_about, ask_at, ask_before, ask_digits, ask_elsewhere, asked, asks,
+};
+pub(super) use ids::{Said, hex, in_request, keyed, obvious};
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,70 +19,13 @@ use memchr::memmem::Finder;
 
 use super::encoded;
 use lower::Words;
+use marks::behind_mark;
 
 /// Of a line, this much in front of a word is looked at.
 const REACH: usize = 64;
 /// A private or public key in PEM form may begin this far in front of a word of it.
 const PEM_REACH: usize = 16 << 10;
 
-/// Texts directly in front of a word or of the run that it belongs to: algorithms of digests, chains, build ids.
-const BEFORE: &[&str] = &[
-    "sha1:",
-    "sha256:",
-    "sha384:",
-    "sha512:",
-    "md5:",
-    "sha1-",
-    "sha256-",
-    "sha384-",
-    "sha512-",
-    "h1:",
-    "cali:",
-    "kube-svc-",
-    "kube-sep-",
-    "kube-fw-",
-    "kube-ext-",
-    "kube-xlb-",
-    "kube-svl-",
-    "cni-",
-    "cni-dn-",
-    "cni-sn-",
-    "overlay2/",
-    "overlay2/l/",
-    ":l/",
-    "buildid=",
-    "buildid=\"",
-    "pci:",
-    "usb:",
-    "acpi:",
-    "dmi:",
-    "of:",
-    "hid:",
-    "platform:",
-    "ssh-rsa ",
-    "ssh-ed25519 ",
-    "nistp256 ",
-    "nistp384 ",
-    "nistp521 ",
-    "etag: ",
-    "w/\"",
-    "cpu:",
-    "wwn-",
-    "eui.",
-    "naa.",
-    "nqn.",
-    "by-id/",
-    "lvm-",
-    "buildid: ",
-    "apiserver-",
-    "gpu-",
-    "serial number: ",
-    "cursor\":\"s=",
-    "[s=",
-    "no_pubkey ",
-    ";b=",
-    "mig-",
-];
 /// How public keys of SSH begin in base64.
 const BEGINNINGS: &[&[u8]] = &[
     b"AAAAB3NzaC1yc2",
@@ -104,17 +50,19 @@ static NAMES: LazyLock<Words> = LazyLock::new(|| {
 
 /// Whether its place or its beginning explains a word that was drawn.
 pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
-    ask(REACH, REACH);
     let text = &bytes[word.clone()];
     let digit = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte);
     let start = word.start - bytes[..word.start].iter().rev().take_while(digit).count();
     let length = word.end - start + bytes[word.end..].iter().take_while(digit).count();
     let run = &bytes[start..start + length];
     let public = || BEGINNINGS.iter().any(|begin| run.starts_with(begin));
+    // What is asked first is answered by the fewest bytes.
+    if behind_mark(&bytes[..start]) || (start < word.start && behind_mark(&bytes[..word.start])) {
+        return true;
+    }
+    ask_at(&(start..start + length), REACH, REACH);
     (run.starts_with(b"AAAA") && public())
         || holds_public_der(run)
-        || behind_mark(&bytes[..start])
-        || (start < word.start && behind_mark(&bytes[..word.start]))
         || run.starts_with(b"_Z")
         || run.starts_with(b"_R")
         || text.starts_with(b"v0000")
@@ -243,39 +191,10 @@ fn names_object(before: &[u8], text: &[u8]) -> bool {
 static ORACLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("ocid1."));
 static SEALED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("encryptedData"));
 
-/// Whether one of [`BEFORE`] ends these bytes, and begins a word of them.
-fn behind_mark(before: &[u8]) -> bool {
-    before.last().is_some_and(|last| {
-        MARKS[usize::from(last.to_ascii_lowercase())]
-            .iter()
-            .any(|mark| {
-                ends_in(before, mark) && begins(&before[..before.len() - mark.len()], mark[0])
-            })
-    })
-}
-
-/// The marks by their last byte: most places stand behind another one.
-static MARKS: LazyLock<[Vec<&[u8]>; 256]> = LazyLock::new(|| {
-    let mut all = [const { Vec::new() }; 256];
-    for mark in BEFORE.iter().map(|mark| mark.as_bytes()) {
-        if let Some(last) = mark.last() {
-            all[usize::from(*last)].push(mark);
-        }
-    }
-    all
-});
-
 /// Whether a text ends in some letters, in any case.
 fn ends_in(text: &[u8], end: &[u8]) -> bool {
     let from = text.len().checked_sub(end.len());
     from.is_some_and(|from| text[from..].eq_ignore_ascii_case(end))
-}
-
-/// Whether a word begins with this letter behind what stands in front of it, an escape (`%3D`) for one.
-fn begins(front: &[u8], first: u8) -> bool {
-    let escape = front.len() > 2 && front[front.len() - 3] == b'%';
-    let inside = front.last().is_some_and(u8::is_ascii_alphanumeric);
-    escape || !inside || !first.is_ascii_alphanumeric()
 }
 
 static PEM_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("-----BEGIN "));
@@ -344,13 +263,13 @@ fn name_before(before: &[u8]) -> Option<Name<'_>> {
 
 /// Whether a value at the end of these bytes has a name, whatever it says.
 pub(super) fn has_name(before: &[u8]) -> bool {
-    ask(REACH, 0);
+    ask_before(before, REACH);
     name_before(before).is_some_and(|name| !name.text.is_empty())
 }
 
 /// Whether a value at the end of these bytes has the name of an id, a sum or something public.
 pub(super) fn named(before: &[u8]) -> bool {
-    ask(REACH, 0);
+    ask_before(before, REACH);
     name_before(before).is_some_and(|name| NAMES.has(last_word(name.text)))
 }
 

@@ -10,6 +10,7 @@ mod parts;
 mod percent;
 mod scattered;
 mod tokens;
+mod whole;
 mod words;
 
 pub(super) use hex::note_only_id;
@@ -25,8 +26,10 @@ use super::{MAX_DEPTH, clean_text};
 use alone::very_short;
 use groups::grouped;
 use hex::as_text;
+use judged::Kept;
 use scattered::scattered;
 use tokens::{Token, next_token};
+use whole::Told;
 use words::in_runs;
 
 /// The placeholder's class.
@@ -63,28 +66,42 @@ fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
 fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -> Option<Found> {
     let from = part.start;
     let mut at = from;
-    explained::asked();
     while let Some(token) = next_token(&bytes[..part.end], at) {
         at = token.place.end;
-        let number = judged::number(bytes, &token.place);
-        if number.is_some_and(judged::written) {
+        if let Some(told) = whole::told(bytes, &token).filter(|_| !judged::anew()) {
+            *asked |= told == Told::ByPlace;
             continue;
         }
-        let kept = known.kept();
-        if number.is_some_and(|number| judged::explained(number, bytes, &token.place, kept)) {
+        if whole::is_cursor(bytes, &token, known) && !judged::anew() {
             *asked = true;
             continue;
         }
+        let kept = Kept::of(bytes, &token);
+        if kept.as_ref().is_some_and(Kept::written) {
+            continue;
+        }
+        let number = kept.as_ref().map(Kept::number);
+        if number.is_some_and(judged::written) {
+            continue;
+        }
+        let ids = known.kept();
+        if number.is_some_and(|number| judged::explained(number, bytes, &token.place, ids)) {
+            *asked = true;
+            continue;
+        }
+        let front = kept.as_ref().map_or(token.place.len(), Kept::length);
+        explained::ask_about(&(token.place.start..token.place.start + front));
         if let Some(found) = judge(bytes, from, &token, known) {
             return Some(found.behind(from));
         }
         let looked = explained::asked();
         *asked |= looked.any;
-        match number {
-            Some(number) if looked.any => {
-                judged::note_explained(number, bytes, &token.place, looked, kept);
+        match kept.zip(number) {
+            Some((kept, _)) if looked.any && kept.digest => {}
+            Some((_, number)) if looked.any => {
+                judged::note_explained(number, bytes, &token.place, looked, ids);
             }
-            Some(number) => judged::note(number),
+            Some((kept, number)) => judged::note(kept.judged(number, looked)),
             None => {}
         }
     }

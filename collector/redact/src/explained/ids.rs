@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::asked::{ask, ask_far};
+use super::asked::{ask_at, ask_before, ask_far};
 use super::lower::Words;
 use super::things::{SENTENCE, sentence_names_it};
 use super::{
@@ -35,7 +35,7 @@ static KEYS: LazyLock<Words> = LazyLock::new(|| Words::of("key psk enc auth aead
 
 /// Whether the words in front of a place say that a key follows.
 pub(crate) fn keyed(before: &[u8]) -> bool {
-    ask(REACH, 0);
+    ask_before(before, REACH);
     follows_key(end_of_line(before))
 }
 
@@ -143,15 +143,24 @@ pub(crate) enum Said {
 
 /// What explains hexadecimal digits at a place. `length` counts them without `0x`.
 pub(crate) fn hex(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
-    ask(REACH, COLUMN);
+    let before = &bytes[..word.start];
+    if obvious(before) {
+        return Said::Likely;
+    }
+    // Digits behind `0x` are said by the words in front of them.
+    if word.len() <= length && behind_mark(before) {
+        return Said::Named;
+    }
+    ask_at(word, REACH, COLUMN);
     match said(bytes, word, length) {
-        Said::Nothing if in_public_block(&bytes[..word.start]) => Said::Likely,
+        Said::Nothing if in_public_block(before) => Said::Likely,
         said => said,
     }
 }
 
-/// Whether a look at the last letters tells that an id follows; most of them stand behind one of these.
-fn obvious(before: &[u8]) -> bool {
+/// Whether a look at the last letters tells that an id follows; most of them stand behind one of these. That it does not is
+/// to be asked by whoever wants to know.
+pub(crate) fn obvious(before: &[u8]) -> bool {
     const ENDS: [&[u8]; 5] = [
         b"sha256:",
         b"ID\":\"",
@@ -159,15 +168,13 @@ fn obvious(before: &[u8]) -> bool {
         b"ontainerd-",
         b"Id\":\"",
     ];
-    ENDS.iter()
-        .any(|end| before.last() == end.last() && before.ends_with(end))
+    let mut ends = ENDS.iter();
+    let found = ends.find(|end| before.last() == end.last() && before.ends_with(end));
+    found.inspect(|end| ask_before(before, end.len())).is_some()
 }
 
 fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     let before = &bytes[..word.start];
-    if obvious(before) {
-        return Said::Likely;
-    }
     if word.len() > length {
         return if length < 32 && !keyed(before) {
             Said::Likely
@@ -178,7 +185,7 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     // The kubelet's events name a container as their data.
     let data = length == 64
         && (before.ends_with(b"\"Data\":\"") || before.ends_with(b"\\\"Data\\\":\\\""));
-    if data || behind_mark(before) {
+    if data {
         return Said::Named;
     }
     let requested = in_request(before);
@@ -231,6 +238,7 @@ static ADDRESS_END: [bool; 256] = crate::table::of(b" \t\n\"'`<>()[]{},");
 /// Whether a place is within the path of a request or an address, which may hold a key: `GET /v1/<key>/x`,
 /// `https://hooks.example.com/<key>`.
 pub(crate) fn in_request(before: &[u8]) -> bool {
+    let whole = before;
     let before = &before[before.len().saturating_sub(REACH * 2)..];
     let begin = before
         .iter()
@@ -238,8 +246,8 @@ pub(crate) fn in_request(before: &[u8]) -> bool {
     let (front, text) = before.split_at(begin.map_or(0, |at| at + 1));
     let method_counts = text.starts_with(b"/");
     match begin {
-        Some(at) if !method_counts => ask(before.len() - at, 0),
-        _ => ask(REACH * 2, 0),
+        Some(at) if !method_counts => ask_before(whole, before.len() - at),
+        _ => ask_before(whole, REACH * 2),
     }
     let scheme = |at: usize| {
         let ends = |scheme: &[u8]| text[..at].ends_with(scheme);

@@ -29,33 +29,50 @@ impl Lower {
 }
 
 /// A set of words in lower case.
-pub(super) struct Words(Box<[u128; CELLS]>);
+pub(super) struct Words {
+    cells: Box<[u128; CELLS]>,
+    /// The lengths of those that begin with a byte, one bit each: most words are told apart by them.
+    lengths: Box<[u32; 256]>,
+}
 
 impl Words {
     /// The words of a text, between blanks.
     pub(super) fn of(text: &str) -> Self {
-        let mut all = Self(Box::new([0; CELLS]));
+        let mut all = Self {
+            cells: Box::new([0; CELLS]),
+            lengths: Box::new([0; 256]),
+        };
         for word in text.split_ascii_whitespace() {
             let lower = Lower::of(word.as_bytes());
             debug_assert!(lower.is_some(), "{word} has no room");
-            let Some(word) = lower else { continue };
-            let mut cell = word.cell();
-            while all.0[cell] != 0 && all.0[cell] != word.0 {
+            let (Some(lower), Some(first)) = (lower, word.as_bytes().first()) else {
+                continue;
+            };
+            let mut cell = lower.cell();
+            while all.cells[cell] != 0 && all.cells[cell] != lower.0 {
                 cell = (cell + 1) % CELLS;
             }
-            all.0[cell] = word.0;
+            all.cells[cell] = lower.0;
+            all.lengths[usize::from(*first)] |= 1 << word.len();
         }
         all
     }
 
     /// Whether it is one of them, in any case.
     pub(super) fn has(&self, word: &[u8]) -> bool {
+        let Some(first) = word.first().filter(|_| word.len() <= ROOM) else {
+            return false;
+        };
+        let lengths = self.lengths[usize::from(first.to_ascii_lowercase())];
+        if (lengths >> word.len()) & 1 == 0 {
+            return false;
+        }
         let Some(word) = Lower::of(word) else {
             return false;
         };
         let mut cell = word.cell();
         loop {
-            match self.0[cell] {
+            match self.cells[cell] {
                 0 => return false,
                 there if there == word.0 => return true,
                 _ => cell = (cell + 1) % CELLS,

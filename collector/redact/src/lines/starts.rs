@@ -55,17 +55,33 @@ pub(super) fn log_prefix(text: &str) -> usize {
     if let Some(at) = super::cri::text_begins(text.as_bytes()) {
         return at;
     }
-    let dated = text.len() > 12
-        && text.is_char_boundary(4)
-        && (text.starts_with('[')
-            || text.as_bytes()[1..5].iter().all(u8::is_ascii_digit)
-            || text.as_bytes()[..4].iter().all(u8::is_ascii_digit)
-            || text.as_bytes()[..3].iter().all(u8::is_ascii_alphabetic));
     LOG_PREFIX
         .as_ref()
-        .filter(|_| dated)
+        .filter(|_| text.len() > 12 && text.is_char_boundary(4) && dated(text.as_bytes()))
         .and_then(|prefix| prefix.find(text))
         .map_or(0, |found| found.end())
+}
+
+/// Whether a line of more than a few bytes may begin with a time: most begin with a word.
+fn dated(line: &[u8]) -> bool {
+    // Other digits than those of ASCII count as well.
+    let opens = |byte: u8| byte == b' ' || byte.is_ascii_digit() || !byte.is_ascii();
+    match line {
+        [b'[', next, ..] => opens(*next),
+        [first, number @ ..] if number[..4].iter().all(u8::is_ascii_digit) => {
+            b"IWEF".contains(first) && number[4] == b' '
+        }
+        [a, b, c, d, mark, ..] if [a, b, c, d].iter().all(|byte| byte.is_ascii_digit()) => {
+            b"-/".contains(mark)
+        }
+        [first, second, third, b' ', day, ..] => {
+            first.is_ascii_uppercase()
+                && second.is_ascii_lowercase()
+                && third.is_ascii_lowercase()
+                && opens(*day)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a line between a name and its value changes nothing: a comment, the type or description of a variable.

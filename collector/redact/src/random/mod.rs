@@ -9,6 +9,8 @@ pub(super) mod signs;
 use std::cell::OnceCell;
 use std::sync::LazyLock;
 
+use super::explained::ask_digits;
+
 /// 26 letters, any digit, and the edge of a word.
 const SYMBOLS: usize = 28;
 const DIGIT: usize = 26;
@@ -227,8 +229,8 @@ impl<'a> Letters<'a> {
             return self.varied();
         }
         word.len() >= least
-            && self.varied()
             && (self.surprise() > surprise_from || (sorts.digits > 0 && restless(word)))
+            && self.varied()
     }
 
     /// Whether it was drawn, where it is short and stands alone.
@@ -242,11 +244,11 @@ impl<'a> Letters<'a> {
             (_, _, 1) => STRANGE,
             _ => return false,
         };
-        if sorts.beyond_hex == 0 || !self.varied() {
+        if sorts.beyond_hex == 0 {
             return false;
         }
         let bits = self.surprise();
-        bits >= STRANGE || (bits >= least && (sorts.digits == 0 || mixes(word)))
+        (bits >= STRANGE || (bits >= least && (sorts.digits == 0 || mixes(word)))) && self.varied()
     }
 
     /// Whether it was drawn, where an issuer's words stand in front of it: there few bits tell, and more of them where an
@@ -254,7 +256,7 @@ impl<'a> Letters<'a> {
     pub(super) fn issued_drawn(&self, object: bool) -> bool {
         let (word, sorts) = (self.word, self.sorts);
         let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
-            _ if sorts.beyond_hex == 0 || !self.varied() => return false,
+            _ if sorts.beyond_hex == 0 => return false,
             (true, true, true) => MIXED,
             (true, true, false) => MIXED_LETTERS,
             (_, _, true) if sorts.beyond_hex > 1 && mixes(word) => 0,
@@ -262,8 +264,9 @@ impl<'a> Letters<'a> {
             _ if word.len() >= ONE_CASE => LETTERS,
             _ => return false,
         };
-        self.surprise() >= least + if object { OBJECT } else { 0 }
-            || (!object && sorts.digits > 0 && alternates(word))
+        let drawn = self.surprise() >= least + if object { OBJECT } else { 0 }
+            || (!object && sorts.digits > 0 && alternates(word));
+        drawn && self.varied()
     }
 
     /// Whether it was drawn, where it is shorter still: letters of both cases, with digits or in an order that no language
@@ -277,7 +280,7 @@ impl<'a> Letters<'a> {
             (false, 2..) if changes(word) > 1 => STRANGE,
             _ => return false,
         };
-        self.varied() && self.surprise() > least
+        self.surprise() > least && self.varied()
     }
 }
 
@@ -310,9 +313,9 @@ fn mixes(word: &[u8]) -> bool {
     changes(word) > 2
 }
 
-/// Whether they do so often that the word is no name behind what an issuer puts in front of it.
+/// Whether they do so often that a word of more than a few letters is no name behind what an issuer puts in front of it.
 fn alternates(word: &[u8]) -> bool {
-    changes(word) > 4 && varied(word)
+    changes(word) > 4
 }
 
 /// How often letters and digits change places.
@@ -324,6 +327,7 @@ fn changes(word: &[u8]) -> usize {
 
 /// Whether a word has more than a few letters: banners and patterns do not.
 pub(super) fn varied(word: &[u8]) -> bool {
+    ask_digits();
     let seen = word
         .iter()
         .fold(0_u64, |seen, byte| seen | 1 << (byte & 63));

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use super::{EDGE, SORT, SYMBOL, TABLE, Table};
+use super::{EDGE, SORT, SYMBOL, TABLE, THREES, Table};
 
 /// What may stand in front of a character: nothing, a small letter, a capital, a digit, or one of 32 signs.
 const BEFORE: usize = 36;
@@ -38,7 +38,7 @@ struct Read {
     /// The row of what may follow it.
     row: u8,
     /// All bits where it is no sign.
-    letter: u8,
+    letter: u16,
     /// Nothing that is counted, a small letter, a capital, a digit.
     class: u8,
     /// The bit of a sign among the signs of a text.
@@ -63,7 +63,7 @@ static READ: [Read; 256] = {
         } else {
             read.symbol = SYMBOL[byte];
             read.row = 1 + SORT[byte];
-            read.letter = u8::MAX;
+            read.letter = u16::MAX;
         }
         if (byte as u8).is_ascii_alphanumeric() {
             read.bit = 0;
@@ -288,18 +288,20 @@ fn pair(row: usize, next: usize) -> i32 {
 struct Behind<'a> {
     table: &'a Table,
     pairs: &'a [i32; 1 << 12],
-    before: usize,
-    last: usize,
+    /// The symbols of the two characters in front, of five bits each.
+    two: usize,
     row: usize,
 }
+
+/// Two edges of words.
+const EDGES: usize = (EDGE << 5) | EDGE;
 
 impl Behind<'_> {
     fn nothing() -> Self {
         Self {
             table: &TABLE,
             pairs: &PAIRS,
-            before: EDGE,
-            last: EDGE,
+            two: EDGES,
             row: 0,
         }
     }
@@ -308,15 +310,14 @@ impl Behind<'_> {
     #[inline]
     fn next(&mut self, byte: u8) -> i32 {
         let read = READ[usize::from(byte)];
-        let (now, row) = (usize::from(read.symbol), usize::from(read.row));
-        let three = self.table.three(self.before, self.last, now) & read.letter;
+        let (row, letter) = (usize::from(read.row), usize::from(read.letter));
+        let three = (self.two << 5) | usize::from(read.symbol);
+        let cost = usize::from(self.table.threes[three % THREES]) & letter;
         let pair = self.pairs[((self.row << 6) | row) % self.pairs.len()];
         // Behind a sign a word begins.
-        let letter = usize::from(read.letter);
-        self.before = (self.last & letter) | (EDGE & !letter);
-        self.last = now;
+        self.two = (three & 0x3ff & letter) | (EDGES & !letter);
         self.row = row;
-        i32::from(three) + pair
+        i32::try_from(cost).unwrap_or(0) + pair
     }
 }
 

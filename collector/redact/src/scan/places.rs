@@ -217,7 +217,9 @@ mod tests {
             assert_eq!(places.hits, hits, "{line}");
             assert_eq!(places.encoded, encoded::first(bytes), "{line}");
             assert_eq!(places.escaped, escapes::first(bytes).is_some(), "{line}");
-            for from in [0, line.find('"').unwrap_or(0) + 1, line.len() / 2] {
+            let behind_quote = |from: usize| from + line[from..].find('"').unwrap_or(0) + 1;
+            let half = (line.len() / 2..).find(|at| line.is_char_boundary(*at));
+            for from in [0, behind_quote(0), behind_quote(half.unwrap_or(0))] {
                 let first = unexplained::first_from(bytes, from, &known);
                 assert_eq!(places.drawn(bytes, from, &known), first, "{line}");
             }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::escapes::behind_letter;
-use super::super::explained::{self, Said};
+use super::super::explained::{self, Said, ask_digits};
 use super::super::known::Known;
 use super::super::random::{Sorts, varied};
 use super::alone::stands_alone;
@@ -108,10 +108,11 @@ fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> b
 const MIN_KEY: usize = 16;
 
 /// So few hexadecimal digits are an id, unless they stand alone or behind a word like `key`.
-const MIN_SHORT: usize = 14;
+pub(super) const MIN_SHORT: usize = 14;
 
 /// Whether nothing explains so few hexadecimal digits.
 fn short_hex(bytes: &[u8], word: &Range<usize>, sorts: Sorts) -> bool {
+    ask_digits();
     let text = &bytes[word.clone()];
     // Addresses of the kernel, numbers with zeros in front.
     let address = ["ffff", "0000"]
@@ -185,6 +186,7 @@ fn several(words: &[u8]) -> bool {
 
 /// Whether sixteen hexadecimal digits may be a time in nanoseconds.
 fn time(bytes: &[u8], word: &Range<usize>) -> bool {
+    ask_digits();
     matches!(
         &bytes[word.start..word.start + 2],
         b"16" | b"17" | b"18" | b"19"
@@ -335,6 +337,7 @@ pub(crate) fn note_only_id(file: &[u8], known: &Known) {
 
 /// The text that hexadecimal digits hold.
 pub(super) fn as_text(digits: &[u8]) -> Option<String> {
+    ask_digits();
     let pairs = digits.chunks_exact(2).map(letter);
     // Most digits are those of no text from the first letter on.
     if !digits.len().is_multiple_of(2) || pairs.clone().any(|letter| letter.is_none()) {

@@ -1,12 +1,14 @@
 //! Tokens that were judged and that are none that was drawn, or that their place explains: names, paths and words stand in
 //! line after line, so the last few thousand are kept and not judged again. A token that was judged by what stands around
-//! it is kept with as much of that as was looked at.
+//! it is kept with as much of that as was looked at, and one that was judged by which digits it holds with those. All
+//! others are kept without their decimal digits: `pid=812` says what `pid=977` is.
 
 use std::cell::Cell;
 use std::ops::Range;
 
 use super::super::explained::Asked;
-use super::tokens::TOKEN;
+use super::tokens::{TOKEN, Token, without_digits};
+use super::whole::without_digest;
 
 const CELLS: usize = 2048;
 /// Each is kept in one of two cells, so that two tokens of one line do not take each other's place again and again.
@@ -46,34 +48,98 @@ fn table<T: Clone>(empty: T) -> Box<[[T; WAYS]]> {
     vec![std::array::from_fn(|_| empty.clone()); CELLS].into_boxed_slice()
 }
 
-/// The number that a token is kept by, with the bytes beside it, which are part of its judgement; none where more than
-/// that is.
-pub(super) fn number(bytes: &[u8], place: &Range<usize>) -> Option<u64> {
-    let before = place.start.checked_sub(1).map_or(b' ', |at| bytes[at]);
-    let behind = bytes.get(place.end).copied().unwrap_or(b' ');
-    // Behind a backslash the first letters may be those of an escape; so many backslashes count as stand there. What
-    // begins behind a letter is the rest of a token, or stands behind the letter of an escape.
-    if place.len() > LONGEST || matches!(before, b'\\' | b'\x1b') || TOKEN[usize::from(before)] {
-        return None;
-    }
-    #[cfg(test)]
-    if tests::ANEW.get() {
-        return None;
-    }
-    let beside = u64::from(before) << 8 | u64::from(behind);
-    Some(text_number(beside, &bytes[place.clone()]) | 1)
+/// A token that may be kept.
+pub(super) struct Kept<'a> {
+    /// All of it that makes a difference.
+    text: &'a [u8],
+    /// That is all but the digest behind it.
+    pub(super) digest: bool,
+    /// The bytes beside it, which are part of its judgement.
+    beside: u64,
+    /// The number of all tokens that differ from it in their digits only.
+    alike: u64,
+    digits: bool,
 }
 
-/// The number of a text, which begins with another number.
-fn text_number(begin: u64, text: &[u8]) -> u64 {
+impl<'a> Kept<'a> {
+    /// None where more around a token is part of its judgement.
+    #[inline]
+    pub(super) fn of(bytes: &'a [u8], token: &Token) -> Option<Self> {
+        let place = &token.place;
+        let before = place.start.checked_sub(1).map_or(b' ', |at| bytes[at]);
+        let behind = bytes.get(place.end).copied().unwrap_or(b' ');
+        // Behind a backslash the first letters may be those of an escape. What begins behind a letter is the rest of a token.
+        if matches!(before, b'\\' | b'\x1b') || TOKEN[usize::from(before)] || anew() {
+            return None;
+        }
+        let whole = &bytes[place.clone()];
+        let front = without_digest(whole);
+        let (text, digest) = (front.unwrap_or(whole), front.is_some());
+        if text.len() > LONGEST {
+            return None;
+        }
+        let beside = u64::from(digest) << 17 | u64::from(before) << 8 | u64::from(behind);
+        let digits = token.digits > 0;
+        let alike = match digits {
+            true => text_number(ALIKE | beside, text, without_digits),
+            false => text_number(beside, text, |part| part),
+        };
+        Some(Self {
+            text,
+            digest,
+            beside,
+            alike: alike | 1,
+            digits,
+        })
+    }
+
+    /// The length of all of it that makes a difference.
+    pub(super) fn length(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Whether the token, or one that differs from it in digits only where they make no difference, was judged and is none
+    /// that was drawn, wherever it stands.
+    pub(super) fn written(&self) -> bool {
+        written(self.alike)
+    }
+
+    /// The number of the token with its digits.
+    pub(super) fn number(&self) -> u64 {
+        match self.digits {
+            true => text_number(self.beside, self.text, |part| part) | 1,
+            false => self.alike,
+        }
+    }
+
+    /// The number that what was judged without a question about its place is kept by.
+    pub(super) fn judged(&self, number: u64, asked: Asked) -> u64 {
+        if asked.digits { number } else { self.alike }
+    }
+}
+
+/// Whether all tokens are judged anew, as tests want it.
+pub(super) fn anew() -> bool {
+    #[cfg(test)]
+    return tests::ANEW.get();
+    #[cfg(not(test))]
+    false
+}
+
+/// No two bytes beside a token have this bit.
+const ALIKE: u64 = 1 << 16;
+
+/// The number of a text, which begins with another number, with each eight bytes as they are read.
+#[inline]
+fn text_number(begin: u64, text: &[u8], read: impl Fn(u64) -> u64) -> u64 {
     let (parts, rest) = text.as_chunks::<8>();
     let begin = mixed(begin, text.len() as u64);
     let number = parts.iter().fold(begin, |number, part| {
-        mixed(number, u64::from_le_bytes(*part))
+        mixed(number, read(u64::from_le_bytes(*part)))
     });
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
-    mixed(number, u64::from_le_bytes(last))
+    mixed(number, read(u64::from_le_bytes(last)))
 }
 
 /// Whether a token of this number was judged and is none that was drawn, wherever it stands.
@@ -134,7 +200,8 @@ fn around(bytes: &[u8], place: &Range<usize>, reach: [u16; 2], known: [u64; 2]) 
     let front = &bytes[place.start.saturating_sub(before)..place.start];
     let back = &bytes[place.end..bytes.len().min(place.end + behind)];
     let known = mixed(known[0], known[1]);
-    text_number(text_number(known, front), back)
+    let number = text_number(known, front, |part| part);
+    text_number(number, back, |part| part)
 }
 
 fn cell(number: u64) -> usize {
@@ -162,15 +229,48 @@ mod tests {
         pub(super) static ANEW: Cell<bool> = const { Cell::new(false) };
     }
 
+    fn token(text: &[u8], place: Range<usize>) -> Token {
+        let count = |of: fn(&u8) -> bool| text[place.clone()].iter().filter(|b| of(b)).count();
+        Token {
+            lower: count(u8::is_ascii_lowercase),
+            upper: count(u8::is_ascii_uppercase),
+            digits: count(u8::is_ascii_digit),
+            signs: count(u8::is_ascii_punctuation),
+            place,
+        }
+    }
+
     #[test]
     fn a_token_is_known_again_beside_the_same_bytes_only() {
         let text = b"a gpu-operator-7x gpu-operator-7x \"gpu-operator-7x\"";
-        let at = |start: usize| number(text, &(start..start + 15)).unwrap();
+        let at = |start: usize| {
+            Kept::of(text, &token(text, start..start + 15))
+                .unwrap()
+                .number()
+        };
         note(at(2));
         assert!(written(at(18)) && !written(at(35)));
+        let escaped = b"\\nabcdefgh";
         for place in [1..10, 2..10] {
-            assert_eq!(number(b"\\nabcdefgh", &place), None);
+            assert!(Kept::of(escaped, &token(escaped, place)).is_none());
         }
+    }
+
+    #[test]
+    fn a_token_is_known_again_with_other_digits_where_they_make_no_difference() {
+        let text = b" pid=x-812 pid=x-977 pid=x-81x ";
+        let kept = |start: usize| Kept::of(text, &token(text, start..start + 9)).unwrap();
+        let asked = |digits: bool| Asked {
+            any: false,
+            before: 0,
+            behind: 0,
+            digits,
+        };
+        let (first, second, third) = (kept(1), kept(11), kept(21));
+        note(first.judged(first.number(), asked(true)));
+        assert!(written(first.number()) && !first.written() && !second.written());
+        note(first.judged(first.number(), asked(false)));
+        assert!(second.written() && !third.written());
     }
 
     #[test]
@@ -180,6 +280,7 @@ mod tests {
             any: true,
             before,
             behind,
+            digits: true,
         };
         let there = |start: usize, known: [u64; 2]| {
             let place = start..start + 12;
@@ -194,7 +295,7 @@ mod tests {
     }
 
     /// Names, marks and ids that stand around each other in all ways.
-    const PARTS: [&str; 44] = [
+    const PARTS: [&str; 56] = [
         " ",
         " ",
         " ",
@@ -239,7 +340,29 @@ mod tests {
         "cali9bc1f04a63d",
         "web-7f9c-x2x4z",
         "-----BEGIN CERTIFICATE-----",
+        "pid=812,",
+        "10.1.77.161:8080",
+        "SRC=10-95",
+        "0x1f3a9c",
+        "%3D",
+        "nvcr.io/x@sha256:",
+        "{\"uid\":\"",
+        "(uid=1584)",
+        "17636349.123:2",
+        "v0000",
+        "libc.so.6",
+        "k3f9-x2m8-q7zp",
     ];
+
+    /// A line with some of its digits changed.
+    fn with_other_digits(line: &str, draws: &mut Draws) -> String {
+        let mut other = |letter: char| match letter {
+            '0'..='9' if draws.below(3) == 0 => char::from(b"0123456789"[draws.below(10)]),
+            'a'..='f' if draws.below(20) == 0 => char::from(b"abcdef0189"[draws.below(10)]),
+            _ => letter,
+        };
+        line.chars().map(&mut other).collect()
+    }
 
     #[test]
     fn what_is_kept_changes_nothing_that_is_found() {
@@ -256,6 +379,7 @@ mod tests {
                 }
             }
             line.truncate(400);
+            let line = with_other_digits(&line, &mut draws);
             let all = |known: &Known| {
                 let (mut all, mut at) = (Vec::new(), 0);
                 while let Some(one) = next(line.as_bytes(), at, known) {

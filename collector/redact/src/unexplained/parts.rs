@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::explained::{self, Said, by_place, in_request};
+use super::super::explained::{self, Said, ask_digits, by_place, in_request};
 use super::super::random::{Sorts, surprise};
 use super::Found;
 use super::alone::stands_alone;
@@ -113,6 +113,7 @@ fn behind_words(bytes: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
 
 /// `50418072774-92589393790616`: two or more long numbers that are no times.
 fn numbers(text: &[u8]) -> bool {
+    ask_digits();
     let number = |part: &[u8]| {
         let time = part.len() % 3 == 1 && matches!(part, [b'1', b'4'..=b'9', ..]);
         part.len() >= LONG_NUMBER && part.iter().all(u8::is_ascii_digit) && !time
@@ -181,16 +182,19 @@ fn restless(text: &[u8], sorts: Sorts) -> bool {
             .filter(|(a, b)| *a < 3 && *b < 3)
     };
     let changes = pairs().filter(|(a, b)| a != b).count();
-    let hexadecimal = memchr::memmem::find(text, b"0x").is_some();
+    let hexadecimal = || {
+        ask_digits();
+        memchr::memmem::find(text, b"0x").is_some()
+    };
     let letters: Vec<u8> = text
         .iter()
         .copied()
         .filter(|byte| sort(*byte) < 3)
         .collect();
     letters.len() >= 10
-        && !hexadecimal
         && changes * 20 >= pairs().count() * 11
         && surprise(&letters, Sorts::of(&letters)) > RESTLESS
+        && !hexadecimal()
 }
 
 /// Capitals, small letters, digits, and marks.
@@ -234,6 +238,7 @@ const STRANGE: i32 = 10;
 
 /// Whether a name ends as Kubernetes makes it unique: `-x2x4z`, of letters that form no words.
 pub(super) fn is_pod_name(text: &[u8]) -> bool {
+    ask_digits();
     let unique = |part: &[u8]| {
         part.iter()
             .all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(byte))

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::super::explained::ask_digits;
+
 /// So much in front of a token explains it.
 const REACH: usize = 96;
 /// A longer token is a document.
@@ -9,7 +11,10 @@ const LONGEST: usize = 4096;
 
 /// Whether a text holds a percent sign and two hexadecimal digits.
 pub(super) fn any(text: &[u8]) -> bool {
-    memchr::memchr_iter(b'%', text).any(|at| escape(&text[at..]).is_some())
+    memchr::memchr_iter(b'%', text).any(|at| {
+        ask_digits();
+        escape(&text[at..]).is_some()
+    })
 }
 
 /// The byte that an escape stands for, and its length; `%252F` is an escape of an escape.

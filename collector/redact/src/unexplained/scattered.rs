@@ -3,7 +3,9 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::super::explained::{self, Said, asks, by_place, in_request, named};
+use super::super::explained::{
+    self, Said, ask_digits, ask_elsewhere, asks, by_place, in_request, named,
+};
 use super::super::random::signs::{Cost, Mixture, among, bits, surprise};
 use super::super::{encoded, escapes};
 use super::parts::is_pod_name;
@@ -76,6 +78,7 @@ fn worth(token: &Token) -> bool {
 
 /// The same of a token with percent signs in it: what they say is judged, and not how it is written.
 fn in_escapes(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
+    ask_elsewhere();
     let said = percent::Decoded::of(bytes, &token.place)?;
     let mut at = said.begin;
     while let Some(inner) = next_token(&said.text, at) {
@@ -177,6 +180,7 @@ const IN_PATH: usize = 24;
 /// Whether a text is made as expressions are, or the same sign stands between names or values again and again: `a|b|c`,
 /// `x=1,y=2,z=3`. The bits are those of its signs.
 fn structured(text: &[u8], signs: u32) -> bool {
+    ask_digits();
     let between = |sign: &u8| among(*sign, signs) && memchr::memchr_iter(*sign, text).count() > 2;
     let holds = |mark: &[u8]| {
         let behind = |at: usize| text[at..].starts_with(mark);
@@ -373,12 +377,14 @@ fn fits(place: &Range<usize>) -> bool {
 
 /// Whether a text too short to be looked at as base64 is that of a text.
 fn is_short_text(text: &[u8]) -> bool {
+    ask_digits();
     let inner = encoded::bytes(text).filter(|_| text.ends_with(b"="));
     inner.is_some_and(|inner| inner.iter().all(|byte| (b' '..=b'~').contains(byte)))
 }
 
 /// Whether a text is written as escapes, which were read as what they say: `&#77;&#79;`.
 fn is_escaped(text: &[u8]) -> bool {
+    ask_digits();
     escapes::first(text).is_some()
 }
 
@@ -392,5 +398,5 @@ fn says_what(bytes: &[u8], place: &Range<usize>) -> bool {
         .iter()
         .rposition(|byte| !WORD[usize::from(*byte)])
         .map_or(place.start, |at| place.start + at + 1);
-    by_place(bytes, place) || by_place(bytes, &(last..place.end)) || named(&bytes[..place.start])
+    by_place(bytes, &(last..place.end)) || by_place(bytes, place) || named(&bytes[..place.start])
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::encoded;
-use super::super::explained::{self, Said, by_place};
+use super::super::explained::{self, Said, ask_digits, by_place};
 use super::super::known::Known;
 use super::super::random::{Letters, MIN_DRAWN, ONE_CASE, Sorts, surprise};
 use super::Found;
@@ -93,7 +93,7 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
     if text.len() < MIN_DRAWN {
         return Judged::Written;
     }
-    let digits = text.strip_prefix(b"0x").unwrap_or(text);
+    let digits = behind_zero(text);
     let sorts = Sorts::of(digits);
     if sorts.beyond_hex == 0 {
         let place = word.end - digits.len()..word.end;
@@ -129,6 +129,14 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
         return Judged::Explained(whole.end);
     }
     Judged::Found(Found::Drawn(whole))
+}
+
+/// A number without what says that it is hexadecimal.
+fn behind_zero(word: &[u8]) -> &[u8] {
+    if word.get(1) == Some(&b'x') {
+        ask_digits();
+    }
+    word.strip_prefix(b"0x").unwrap_or(word)
 }
 
 /// A word without the letters of an escape in front of it: `\nAbc`, `\u0026Abc`.
@@ -206,6 +214,7 @@ fn belongs(mark: u8, part: &[u8]) -> bool {
 
 /// Whether a word is part of base64 of a text, which was looked at as what it is.
 pub(super) fn encoded_text(bytes: &[u8], word: &Range<usize>) -> bool {
+    ask_digits();
     let digit = |byte: &&u8| WORD[usize::from(**byte)] || b"+/_-".contains(byte);
     let before = bytes[..word.start].iter().rev().take_while(digit).count();
     let behind = bytes[word.end..].iter().take_while(digit).count();

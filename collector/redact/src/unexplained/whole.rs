@@ -1,0 +1,139 @@
+//! Tokens that are one id as a whole, where a short look says that they stay: `"uid":"0a1b2c3d-..."`. All that a judgement
+//! of such a token would ask is asked here.
+
+use super::super::explained::{self, has_name, named};
+use super::super::known::Known;
+use super::MIN_HEX;
+use super::hex::{MIN_SHORT, as_text};
+use super::tokens::{TOKEN, Token};
+
+/// The length of a UUID, and where its dashes stand.
+const UUID: usize = 36;
+const DASHES: [usize; 4] = [8, 13, 18, 23];
+
+/// What says that a token stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The token, or the name in front of it where both stand in one member of JSON: what stands around that makes no
+    /// difference.
+    Alone,
+    /// The name in front of it.
+    ByPlace,
+}
+
+/// Whether a token is an id that has a name, or one that needs none.
+#[inline]
+pub(super) fn told(bytes: &[u8], token: &Token) -> Option<Told> {
+    let formed = match token.signs {
+        0 => true,
+        4 => token.place.len() == UUID,
+        _ => false,
+    };
+    // Most tokens are none.
+    if !formed || token.upper > 0 || token.lower == 0 || token.digits == 0 {
+        return None;
+    }
+    told_of(bytes, token)
+}
+
+fn told_of(bytes: &[u8], token: &Token) -> Option<Told> {
+    let before = &bytes[..token.place.start];
+    let text = &bytes[token.place.clone()];
+    // What begins behind such a byte is the rest of something.
+    let rest = |byte: &u8| TOKEN[usize::from(*byte)] || matches!(byte, b'\\' | b'\x1b');
+    if before.last().is_some_and(rest) {
+        return None;
+    }
+    let name = before.strip_suffix(b"\":\"");
+    let member = name
+        .and_then(<[u8]>::last)
+        .is_some_and(u8::is_ascii_alphanumeric);
+    if token.signs > 0 {
+        // A UUID has signs, for which it is judged by its name once more.
+        let told = member && is_uuid(text) && explained::obvious(before) && named(before);
+        return told.then_some(Told::Alone);
+    }
+    if !text.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    if text.len() >= MIN_HEX {
+        let told = member && explained::obvious(before) && as_text(text).is_none();
+        return told.then_some(Told::Alone);
+    }
+    if text.len() < MIN_SHORT || member {
+        return Some(Told::Alone);
+    }
+    has_name(before).then_some(Told::ByPlace)
+}
+
+/// Whether a text is a UUID whose first part has a digit: one without may be an issuer's word.
+fn is_uuid(text: &[u8]) -> bool {
+    let mut parts = text.split(|byte| *byte == b'-');
+    DASHES.iter().all(|at| text[*at] == b'-')
+        && text[..DASHES[0]].iter().any(u8::is_ascii_digit)
+        && parts.all(|part| part.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// A cursor of a journal, whose names say what its parts are: `s=0a1b...;i=1f;b=2c3d...;t=5e6f`. Only what is long
+/// enough to be an id is one of this run, and noted as such.
+pub(super) fn is_cursor(bytes: &[u8], token: &Token, known: &Known) -> bool {
+    let text = &bytes[token.place.clone()];
+    if token.upper > 0
+        || !text.starts_with(b"s=")
+        || !bytes[..token.place.start].ends_with(b"\"__CURSOR\":\"")
+    {
+        return false;
+    }
+    let parts = || text.split(|byte| *byte == b';');
+    let ids = || parts().filter(|part| part.len() == CURSOR_ID + 2);
+    let formed = parts().enumerate().all(|(at, part)| is_part(at, part))
+        && ids().all(|part| as_text(&part[2..]).is_none());
+    if formed {
+        for part in ids().filter(|part| !known.has(&part[2..])) {
+            known.note(&part[2..]);
+        }
+    }
+    formed
+}
+
+/// `s=` at the beginning and `b=` are ids of 128 bits; all other parts are numbers.
+const CURSOR_ID: usize = 32;
+
+fn is_part(at: usize, part: &[u8]) -> bool {
+    let [name, b'=', value @ ..] = part else {
+        return false;
+    };
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let id = if at == 0 { b's' } else { b'b' };
+    let formed = match value.len() {
+        1..MIN_HEX => true,
+        CURSOR_ID => *name == id && digits > 0 && digits < value.len(),
+        _ => false,
+    };
+    formed && name.is_ascii_lowercase() && value.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// The front of a token that a digest of SHA-256 ends: what is said of one holds of all digests behind the same front. Each
+/// of their places is explained by it, they have the length of no other part that is looked at, and letters and digits change
+/// places in them more often than in any name.
+pub(super) fn without_digest(token: &[u8]) -> Option<&[u8]> {
+    let front = token.len().checked_sub(DIGEST)?;
+    let (front, digest) = token.split_at(front);
+    let name = front.strip_suffix(b"sha256:")?;
+    let hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let changes = digest
+        .iter()
+        .zip(&digest[1..])
+        .filter(|(one, next)| one.is_ascii_digit() != next.is_ascii_digit());
+    let whole = !name.last().is_some_and(u8::is_ascii_alphanumeric)
+        && !name.contains(&b'%')
+        && digest.iter().all(hex)
+        && changes.count() > FEW_CHANGES
+        && as_text(digest).is_none();
+    whole.then_some(front)
+}
+
+/// So many hexadecimal digits a digest has.
+const DIGEST: usize = 64;
+/// Text with fewer changes between letters and digits may be a name.
+const FEW_CHANGES: usize = 3;
