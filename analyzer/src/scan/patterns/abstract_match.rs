@@ -2,22 +2,50 @@
 //!
 //! A shape is a line in which stretches are left open ([`super::shape`]). All states that the automaton can be in are
 //! followed at once, over every byte that may stand at an open place. Anchors and word boundaries are taken to hold
-//! wherever they stand. So what is said to be impossible is impossible; what is said to be possible may not be.
+//! wherever they stand, but for boundaries inside an open place, where all bytes are of words. So what is said to be
+//! impossible is impossible; what is said to be possible may not be.
+
+use std::collections::HashSet;
 
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, Transition, WhichCaptures};
+use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 
 use super::ascii;
-use super::shape::{DIGITS, HEX, MIXED};
+use super::shape::{DIGITS, HEX, MIXED, Words};
 
 /// Size of an automaton in bytes; a larger one is not asked.
 const LARGEST: usize = 1 << 17;
 
-/// The states that runs of letters inside an open place lead through: after a digit, after one to three letters of any
-/// kind, and after letters of numbers in base 16 only.
-const RUNS: usize = 5;
-const AFTER_DIGIT: usize = 0;
-const AFTER_HEX: usize = 4;
+/// Where in an open place a state was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// After a digit, or where all is known that has to be.
+    Digit,
+    /// After so many letters of any kind, which are at most three.
+    Letters(u8),
+    /// After letters of numbers in base 16 only.
+    Hex,
+    /// After this letter, or these two, which begin a run.
+    Begun([u8; 2]),
+    /// At its end: a word boundary lies behind what was read.
+    Over,
+}
+
+impl Run {
+    /// How many of them are told apart by a number; those that name letters are kept in a set.
+    const NUMBERS: usize = 6;
+
+    fn number(self) -> Option<usize> {
+        match self {
+            Run::Digit => Some(0),
+            Run::Letters(count) => Some(usize::from(count.clamp(1, 3))),
+            Run::Hex => Some(4),
+            Run::Over => Some(5),
+            Run::Begun(_) => None,
+        }
+    }
+}
 
 /// The automaton of an expression for ASCII, without its wide bounds: it matches whatever the expression matches.
 pub(super) fn automaton(source: &str) -> Option<NFA> {
@@ -35,50 +63,60 @@ pub(super) struct Follower {
     /// States that wait for a byte, now and after the next one.
     now: Vec<StateID>,
     next: Vec<StateID>,
-    /// Those in which a match begins.
+    /// Those in which a match begins, and those in which one begins that need not begin at a word boundary.
     start: Vec<StateID>,
-    /// The generation in which a state was last reached, for each place in a run of letters.
+    start_inside: Vec<StateID>,
+    /// The generation in which a state was last reached, for each numbered run.
     reached: Vec<u32>,
     generation: u32,
-    stack: Vec<StateID>,
+    /// States that were reached after letters that are known.
+    begun: HashSet<([u8; 2], StateID)>,
+    stack: Vec<(StateID, Run)>,
     /// States to go on from inside an open place.
-    open: Vec<(usize, StateID)>,
+    open: Vec<(Run, StateID)>,
+    /// The kind of the open place that is gone through.
+    place: Option<u8>,
 }
 
 impl Follower {
-    /// Whether some line of the shape may be matched.
-    pub(super) fn may_match(&mut self, nfa: &NFA, shape: &[u8]) -> bool {
+    /// Whether some line of the shape may be matched. In shapes the words stand as they are.
+    pub(super) fn may_match(&mut self, nfa: &NFA, words: &Words, shape: &[u8]) -> bool {
         self.reached.clear();
-        self.reached.resize(nfa.states().len() * RUNS, 0);
+        self.reached.resize(nfa.states().len() * Run::NUMBERS, 0);
         self.generation = 0;
-        self.turn();
-        if self.close(nfa, nfa.start_anchored(), AFTER_DIGIT) {
+        self.turn(Some(DIGITS));
+        if self.close(nfa, nfa.start_anchored(), Run::Digit) {
             return true;
         }
+        self.start_inside = self.open.iter().map(|(_, state)| *state).collect();
+        self.turn(None);
+        self.close(nfa, nfa.start_anchored(), Run::Digit);
         std::mem::swap(&mut self.start, &mut self.next);
         self.now.clear();
         shape.iter().any(|byte| match *byte {
-            DIGITS | HEX | MIXED => self.over_open(nfa, *byte),
+            DIGITS | HEX | MIXED => self.over_open(nfa, words, *byte),
             byte => self.over_byte(nfa, byte),
         })
     }
 
-    fn turn(&mut self) {
+    fn turn(&mut self, place: Option<u8>) {
         self.generation += 1;
+        self.begun.clear();
         self.next.clear();
         self.open.clear();
+        self.place = place;
     }
 
     /// One byte that is known; true where a match was reached.
     fn over_byte(&mut self, nfa: &NFA, byte: u8) -> bool {
-        self.turn();
+        self.turn(None);
         let (now, start) = (
             std::mem::take(&mut self.now),
             std::mem::take(&mut self.start),
         );
         let mut from = now.iter().chain(&start);
         let may = from.any(|state| {
-            after(nfa.state(*state), byte).is_some_and(|to| self.close(nfa, to, AFTER_DIGIT))
+            after(nfa.state(*state), byte).is_some_and(|to| self.close(nfa, to, Run::Digit))
         });
         self.start = start;
         self.now = std::mem::replace(&mut self.next, now);
@@ -86,21 +124,36 @@ impl Follower {
     }
 
     /// An open place: one or more bytes of its kind; true where a match was reached.
-    fn over_open(&mut self, nfa: &NFA, kind: u8) -> bool {
-        self.turn();
-        let runs = if kind == MIXED { RUNS } else { 1 };
-        self.open
-            .extend(self.now.iter().map(|state| (AFTER_DIGIT, *state)));
+    fn over_open(&mut self, nfa: &NFA, words: &Words, kind: u8) -> bool {
+        self.turn(Some(kind));
+        // A place of base 16 holds a digit, which may come later.
+        let first = if kind == HEX { Run::Hex } else { Run::Digit };
+        let from = self.now.iter().chain(&self.start);
+        self.open.extend(from.map(|state| (first, *state)));
         // A match may begin anywhere inside.
-        let begin = (0..runs).flat_map(|run| self.start.iter().map(move |state| (run, *state)));
-        self.open.extend(begin);
+        const MIXED_RUNS: [Run; 5] = [
+            Run::Digit,
+            Run::Letters(1),
+            Run::Letters(2),
+            Run::Letters(3),
+            Run::Hex,
+        ];
+        let runs = if kind == MIXED {
+            &MIXED_RUNS[..]
+        } else {
+            &MIXED_RUNS[..1]
+        };
+        let inside = runs
+            .iter()
+            .flat_map(|run| self.start_inside.iter().map(|state| (*run, *state)));
+        self.open.extend(inside);
         while let Some((run, state)) = self.open.pop() {
-            for (run, ranges) in steps(kind, run) {
-                for range in *ranges {
-                    if self.over_range(nfa, state, *range, *run) {
-                        return true;
-                    }
-                }
+            let may = transitions(nfa.state(state)).any(|one| match kind {
+                MIXED => self.over_mixed(nfa, words, (run, one)),
+                _ => self.over_number(nfa, kind, (run, one)),
+            });
+            if may {
+                return true;
             }
         }
         std::mem::swap(&mut self.now, &mut self.next);
@@ -109,48 +162,123 @@ impl Follower {
         false
     }
 
+    /// Goes on over what may follow in digits and numbers of base 16.
+    fn over_number(&mut self, nfa: &NFA, kind: u8, (run, one): (Run, Transition)) -> bool {
+        let digit = within(one, (b'0', b'9')) && self.close(nfa, one.next, Run::Digit);
+        digit || kind == HEX && within(one, (b'a', b'f')) && self.close(nfa, one.next, run)
+    }
+
+    /// Goes on over what may follow where digits and letters stand together.
+    fn over_mixed(&mut self, nfa: &NFA, words: &Words, (run, one): (Run, Transition)) -> bool {
+        if within(one, (b'0', b'9')) && self.close(nfa, one.next, Run::Digit) {
+            return true;
+        }
+        let is_hex = within(one, (b'a', b'f')) && matches!(run, Run::Digit | Run::Hex);
+        if is_hex && self.close(nfa, one.next, Run::Hex) {
+            return true;
+        }
+        if !within(one, (b'a', b'z')) && !within(one, (b'A', b'Z')) {
+            return false;
+        }
+        let letter = (one.start == one.end).then_some(one.start);
+        let run = match (run, letter) {
+            (Run::Digit, Some(letter)) => Run::Begun([letter, 0]),
+            (Run::Digit, None) => Run::Letters(1),
+            (Run::Begun([first, 0]), Some(letter)) => Run::Begun([first, letter]),
+            (Run::Begun([_, 0]), None) | (Run::Letters(1), _) => Run::Letters(2),
+            (Run::Begun([first, second]), Some(letter))
+                if words.stands_in_shapes([first, second, letter]) =>
+            {
+                return false;
+            }
+            (Run::Begun(_), _) | (Run::Letters(2), _) => Run::Letters(3),
+            (Run::Letters(_) | Run::Hex | Run::Over, _) => return false,
+        };
+        self.close(nfa, one.next, run)
+    }
+
     /// Adds a state, and those that it leads to without a byte; true where one of them is a match.
-    fn close(&mut self, nfa: &NFA, state: StateID, run: usize) -> bool {
-        let first = run * nfa.states().len();
+    fn close(&mut self, nfa: &NFA, state: StateID, run: Run) -> bool {
         self.stack.clear();
-        self.stack.push(state);
-        while let Some(state) = self.stack.pop() {
-            let reached = &mut self.reached[first + state.as_usize()];
-            if *reached == self.generation {
+        self.stack.push((state, run));
+        while let Some((state, run)) = self.stack.pop() {
+            if !self.is_new(nfa, state, run) {
                 continue;
             }
-            *reached = self.generation;
+            let is_open = self.place.is_some();
+            // A place of base 16 ends behind its digit.
+            let may_end = self.place != Some(HEX) || run != Run::Hex;
             match nfa.state(state) {
                 State::Match { .. } => return true,
-                State::Look { next, .. } | State::Capture { next, .. } => self.stack.push(*next),
-                State::Union { alternates } => self.stack.extend(alternates.iter()),
-                State::BinaryUnion { alt1, alt2 } => self.stack.extend([*alt1, *alt2]),
+                State::Look { look, next } if is_open && is_boundary(*look) => {
+                    if may_end {
+                        self.stack.push((*next, Run::Over));
+                    }
+                }
+                State::Look { next, .. } | State::Capture { next, .. } => {
+                    self.stack.push((*next, run));
+                }
+                State::Union { alternates } => {
+                    let all = alternates.iter().map(|next| (*next, run));
+                    self.stack.extend(all);
+                }
+                State::BinaryUnion { alt1, alt2 } => {
+                    self.stack.extend([(*alt1, run), (*alt2, run)]);
+                }
                 State::Fail => {}
                 State::ByteRange { .. } | State::Sparse(_) | State::Dense(_) => {
-                    self.next.push(state);
-                    self.open.push((run, state));
+                    if may_end {
+                        self.next.push(state);
+                    }
+                    if is_open && run != Run::Over {
+                        self.open.push((run, state));
+                    }
                 }
             }
         }
         false
     }
 
-    /// Adds what a state leads to over any byte of a range.
-    fn over_range(&mut self, nfa: &NFA, state: StateID, range: (u8, u8), run: usize) -> bool {
-        let (first, last) = range;
-        let within = |one: &&Transition| one.start <= last && one.end >= first;
-        match nfa.state(state) {
-            State::ByteRange { trans } => within(&trans) && self.close(nfa, trans.next, run),
-            State::Sparse(all) => {
-                let mut all = all.transitions.iter().filter(within);
-                all.any(|one| self.close(nfa, one.next, run))
-            }
-            State::Dense(all) => (first..=last)
-                .filter_map(|byte| all.matches_byte(byte))
-                .any(|to| self.close(nfa, to, run)),
-            _ => false,
+    fn is_new(&mut self, nfa: &NFA, state: StateID, run: Run) -> bool {
+        if let Run::Begun(letters) = run {
+            return self.begun.insert((letters, state));
         }
+        let first = run.number().unwrap_or(0) * nfa.states().len();
+        let reached = &mut self.reached[first + state.as_usize()];
+        std::mem::replace(reached, self.generation) != self.generation
     }
+}
+
+fn is_boundary(look: Look) -> bool {
+    matches!(look, Look::WordAscii | Look::WordUnicode)
+}
+
+/// Whether a transition takes some byte of a range.
+fn within(one: Transition, (first, last): (u8, u8)) -> bool {
+    one.start <= last && one.end >= first
+}
+
+/// Over which bytes a state leads where.
+fn transitions(state: &State) -> impl Iterator<Item = Transition> + '_ {
+    let single = match state {
+        State::ByteRange { trans } => std::slice::from_ref(trans),
+        State::Sparse(all) => &all.transitions[..],
+        _ => &[],
+    };
+    let dense = match state {
+        State::Dense(all) => Some(all),
+        _ => None,
+    };
+    let each = dense.into_iter().flat_map(|all| {
+        let to = |byte| all.matches_byte(byte);
+        (0..=u8::MAX).filter_map(move |byte| Some((byte, to(byte)?)))
+    });
+    let each = each.map(|(byte, next)| Transition {
+        start: byte,
+        end: byte,
+        next,
+    });
+    single.iter().copied().chain(each)
 }
 
 /// Where a state leads to over a byte.
@@ -163,25 +291,6 @@ fn after(state: &State, byte: u8) -> Option<StateID> {
     }
 }
 
-type Ranges = &'static [(u8, u8)];
-
-/// What may follow inside an open place, and where in a run of letters that leads.
-fn steps(kind: u8, run: usize) -> &'static [(usize, Ranges)] {
-    const DIGIT: (usize, Ranges) = (AFTER_DIGIT, &[(b'0', b'9')]);
-    const HEX_DIGIT: (usize, Ranges) = (AFTER_DIGIT, &[(b'0', b'9'), (b'a', b'f')]);
-    const HEX_LETTER: (usize, Ranges) = (AFTER_HEX, &[(b'a', b'f')]);
-    const LETTER: Ranges = &[(b'a', b'z'), (b'A', b'Z')];
-    match (kind, run) {
-        (DIGITS, _) => &[DIGIT],
-        (HEX, _) => &[HEX_DIGIT],
-        (_, AFTER_DIGIT) => &[DIGIT, (1, LETTER), HEX_LETTER],
-        (_, 1) => &[DIGIT, (2, LETTER)],
-        (_, 2) => &[DIGIT, (3, LETTER)],
-        (_, AFTER_HEX) => &[DIGIT, HEX_LETTER],
-        _ => &[DIGIT],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use regex::bytes::Regex;
@@ -189,7 +298,11 @@ mod tests {
     use super::super::shape;
     use super::*;
 
-    const SOURCES: [&str; 9] = [
+    const SOURCES: [&str; 13] = [
+        r"(?i)\bdbe\b|\bfor\b.*x",
+        r"(?-i:\bFOR)\d",
+        r"(?i)for\d|\d(?:xid|fox)",
+        r"\b[a-f]+\b.\b\d+\b",
         r"(?i)failed to pull.{0,30}unauthorized",
         r"Xid.*?: (?P<code>\d+),",
         r"\bxid\b",
@@ -211,14 +324,14 @@ mod tests {
             shape = said;
         }
         let nfa = automaton(source).unwrap();
-        Some(Follower::default().may_match(&nfa, &shape))
+        Some(Follower::default().may_match(&nfa, &words, &shape))
     }
 
     proptest::proptest! {
         #[test]
         fn no_shape_of_a_line_that_matches_is_called_impossible(
             parts in proptest::collection::vec(
-                "failed to pull |unauthorized|Xid|xid|: |,|E1120 |no runtime for |veth|cafe|a1b2|dead|pull image |[ .\"\\\\\n-]|[0-9]{1,4}|[0-9a-f]{1,9}|[0-9a-zA-Z]{1,9}",
+                "failed to pull |unauthorized|Xid|xid|for|FOR|fox|dbe|: |,|E1120 |no runtime for |veth|cafe|a1b2|dead|pull image |[ .\"\\\\\n-]|[0-9]{1,4}|[0-9a-f]{1,9}|[0-9a-zA-Z]{1,9}",
                 0..9,
             ),
         ) {
@@ -236,13 +349,17 @@ mod tests {
 
     #[test]
     fn what_the_words_of_a_line_exclude_is_impossible() {
-        let line = b"E1120 10:00:21.1 812 a.go:72] pulled v1.2 sha256:0a1b2c3d4e5f as veth0a1b2c3d";
+        let line =
+            b"E1120 10:00:21.1 812 a.go:72] pulled v1.2 sha256:0a1b2c3d4e5f as veth0a1b2c3d x9y8";
         for (source, expected) in [
             (r"(?i)pull.{0,300}unauthorized", false),
             (r"no runtime for \w+", false),
             (r"as (?P<name>veth\w+)", true),
             (r"(?i)^e\d+ .*a\.go:72", true),
             (r"sha256:zz", false),
+            (r"as \bdbe\b", false),
+            (r"(?i)sha256:.*\bdbe\b", false),
+            (r"\bfor\d", false),
         ] {
             assert_eq!(may(source, line, false), Some(expected), "{source}");
         }

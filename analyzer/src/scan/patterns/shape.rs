@@ -69,6 +69,11 @@ impl Words {
         letters.iter().all(u8::is_ascii_alphabetic).then_some(place)
     }
 
+    /// Whether a run of these letters stands in shapes as it is, and at no open place of digits and letters.
+    pub(super) fn stands_in_shapes(&self, run: [u8; WORD - 1]) -> bool {
+        run.iter().any(|byte| kind(*byte) == LETTER) && self.has_short(&run)
+    }
+
     fn has_short(&self, word: &[u8]) -> bool {
         Self::place(word).is_some_and(|at| self.short[at / 64] & (1 << (at % 64)) != 0)
     }

@@ -276,7 +276,7 @@ fn narrowed(known: &Known, patterns: &Patterns, follower: &mut Follower) -> Narr
         };
     }
     let may = |number: &u32| match patterns.automaton(*number) {
-        Some(automaton) => follower.may_match(automaton, &said),
+        Some(automaton) => follower.may_match(automaton, patterns.words(), &said),
         None => true,
     };
     let possible: Box<[u32]> = known.possible.iter().copied().filter(may).collect();
