@@ -6,6 +6,7 @@
 
 mod again;
 mod check;
+mod disks;
 pub mod flow;
 pub mod joined;
 mod kernel;
@@ -160,6 +161,7 @@ pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let mut found = pods::failing(sources);
     found.extend(things::nodes(sources));
     found.extend(own_node::nodes(sources));
+    found.extend(disks::full(sources));
     found.extend(things::claims(sources));
     found.extend(things::workloads(sources, &found));
     found.extend(units::failing(sources));

@@ -153,6 +153,16 @@ fn a_packet_that_an_error_names_is_followed_through_the_captured_rules() {
 }
 
 #[test]
+fn a_node_that_can_write_nothing_more_is_told_with_the_file_system() {
+    let df = "Filesystem Inodes IUsed IFree IUse% Mounted on\n/dev/sdb1 2048 2048 0 100% /var/lib/containerd\n";
+    let files = [("nodes/n1/commands/df-inodes.out", df.to_owned())];
+    let entry = &analyse(&files, None).unexplained[0];
+    assert_eq!(entry.subject, "node/n1");
+    assert_eq!(entry.reason, "no inodes left on /var/lib/containerd");
+    assert_eq!(entry.place.line, Some(2));
+}
+
+#[test]
 fn a_unit_that_systemd_lists_as_failed_is_told() {
     let listed =
         "  UNIT LOAD ACTIVE SUB DESCRIPTION\n● gyro.service loaded failed failed Gyroscope\n"

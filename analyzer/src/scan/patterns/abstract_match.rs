@@ -349,8 +349,7 @@ mod tests {
 
     #[test]
     fn what_the_words_of_a_line_exclude_is_impossible() {
-        let line =
-            b"E1120 10:00:21.1 812 a.go:72] pulled v1.2 sha256:0a1b2c3d4e5f as veth0a1b2c3d";
+        let line = b"E1120 10:00:21.1 812 a.go:72] pulled v1.2 sha256:0a1b2c3d4e5f as veth0a1b2c3d";
         for (source, expected) in [
             (r"(?i)pull.{0,300}unauthorized", false),
             (r"no runtime for \w+", false),
