@@ -1,6 +1,6 @@
 //! Each kind of change on the real program where one runs here, beside what the replay said: one table.
 //!
-//! `apply.sh` runs in namespaces of its own, with /etc and /var/lib overlaid, so nothing of the machine changes.
+//! `apply.sh` runs in namespaces of its own, with /etc and /var overlaid, so nothing of the machine changes.
 
 mod api;
 mod booted;
