@@ -2,6 +2,7 @@
 //! tell of it: who cannot write cannot log either.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::Sources;
 use crate::facts::Fact;
@@ -67,7 +68,7 @@ fn used_up<'t>(text: &'t str, heads: &[&str]) -> impl Iterator<Item = Row<'t>> {
             .collect()
     });
     let holding = |path: &&str| {
-        let holds = |row: &&Row<'t>| is_below(path, row.mounted);
+        let holds = |row: &&Row<'t>| Path::new(path).starts_with(row.mounted);
         // What was mounted last over the same place is what stands there.
         rows.iter()
             .filter(holds)
@@ -101,11 +102,6 @@ fn row(line: &str, number: u32, left: usize) -> Option<Row<'_>> {
             mounted,
             is_used_up: *left == "0" && *size != "0",
         })
-}
-
-fn is_below(path: &str, mounted: &str) -> bool {
-    let rest = path.strip_prefix(mounted);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || mounted == "/")
 }
 
 fn failing(path: &str, node: &str, what: &str, row: &Row<'_>) -> Fact<Failing> {
