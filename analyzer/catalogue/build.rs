@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use casefile_catalogue_files::needs::Needs;
 use casefile_catalogue_files::{Document, clauses, read};
 
 fn main() -> io::Result<()> {
@@ -18,12 +19,12 @@ fn main() -> io::Result<()> {
     embed(&out, "rules", &files.rules)?;
     embed(&out, "messages", &files.messages)?;
     let list = |items: Vec<String>| format!("&[{}]", items.join(", "));
-    let quoted =
-        |clause: &Vec<String>| list(clause.iter().map(|text| format!("{text:?}")).collect());
+    let quoted = |texts: &[String]| list(texts.iter().map(|text| format!("{text:?}")).collect());
     let lines = files.expressions.iter().map(|(expression, clauses)| {
+        let first = quoted(clauses.first().map_or(&[], Vec::as_slice));
         let rare = quoted(&clauses::rare(clauses));
-        let clauses = list(clauses.iter().map(quoted).collect());
-        format!("\n    ({expression:?}, {clauses}, {rare})")
+        let needs = Needs::of(expression).to_string();
+        format!("\n    ({expression:?}, {first}, {rare}, {needs:?})")
     });
     fs::write(out.join("clauses.in"), list(lines.collect()))
 }

@@ -8,14 +8,16 @@ use std::sync::OnceLock;
 /// A file: its path below its folder, its text, and the text as JSON; empty where the text is no valid YAML.
 pub type File = (&'static str, &'static str, &'static str);
 
-/// A shipped expression, its clauses, and the texts that are looked for in logs.
+/// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, and all that
+/// a line must hold, as [`casefile_catalogue_files::needs`] are written.
 pub type Clauses = (
     &'static str,
-    &'static [&'static [&'static str]],
     &'static [&'static str],
+    &'static [&'static str],
+    &'static str,
 );
 
-/// Rules, messages, and the clauses of their expressions sorted by expression.
+/// Rules, messages, and what their expressions need, sorted by expression.
 pub type Catalogue = (&'static [File], &'static [File], &'static [Clauses]);
 
 static SHIPPED: OnceLock<Catalogue> = OnceLock::new();

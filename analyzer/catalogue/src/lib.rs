@@ -8,14 +8,16 @@
 /// The JSON is empty where the text is no valid YAML.
 pub type File = (&'static str, &'static str, &'static str);
 
-/// A shipped expression, the texts of which a line must hold one of each clause, and those that are looked for in logs.
+/// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, and all that
+/// a line must hold (`casefile_catalogue_files::needs`).
 pub type Clauses = (
     &'static str,
-    &'static [&'static [&'static str]],
     &'static [&'static str],
+    &'static [&'static str],
+    &'static str,
 );
 
-/// All of it: rules, messages, and the clauses of their expressions sorted by expression.
+/// All of it: rules, messages, and what their expressions need, sorted by expression.
 pub static CATALOGUE: (&[File], &[File], &[Clauses]) = (
     include!(concat!(env!("OUT_DIR"), "/rules.in")),
     include!(concat!(env!("OUT_DIR"), "/messages.in")),

@@ -123,7 +123,7 @@ fn best(hir: &Hir) -> Option<Vec<String>> {
 
 /// The stretches of neighbouring literals that are long enough, where a case-insensitive letter
 /// counts as a literal.
-fn runs(parts: &[Hir]) -> Vec<String> {
+pub(crate) fn runs(parts: &[Hir]) -> Vec<String> {
     let mut found = Vec::new();
     let mut run = String::new();
     let end = |run: &mut String, found: &mut Vec<String>| {

@@ -5,6 +5,7 @@
 
 pub mod clauses;
 pub mod examples;
+pub mod needs;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,11 +40,13 @@ pub struct Files {
 /// A file, as `casefile-catalogue` holds it: path below its folder, text, and the text as JSON.
 pub type File = (&'static str, &'static str, &'static str);
 
-/// An expression, its clauses, and the texts that are looked for in logs.
+/// An expression, the texts of which a line must hold one, those of them that are looked for in logs, and all that a line
+/// must hold, as [`needs`] are written.
 pub type Clauses = (
     &'static str,
-    &'static [&'static [&'static str]],
     &'static [&'static str],
+    &'static [&'static str],
+    &'static str,
 );
 
 /// Reads the folders `rules` and `messages` of a folder.
@@ -66,8 +69,9 @@ pub fn leaked(folder: &Path) -> io::Result<(&'static [File], &'static [File], &'
     let expressions = files.expressions.into_iter();
     let clauses = expressions.map(|(expression, clauses)| {
         let rare = texts(clauses::rare(&clauses));
-        let clauses: Vec<_> = clauses.into_iter().map(texts).collect();
-        (text(expression), &*clauses.leak(), rare)
+        let first = texts(clauses.into_iter().next().unwrap_or_default());
+        let needs = text(needs::Needs::of(&expression).to_string());
+        (text(expression), first, rare, needs)
     });
     let clauses: Vec<Clauses> = clauses.collect();
     Ok((all(files.rules), all(files.messages), clauses.leak()))

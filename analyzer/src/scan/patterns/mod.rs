@@ -150,7 +150,7 @@ impl Patterns {
     /// What a line in lower case must show so that its shape tells which texts it holds.
     fn words(&self) -> &Words {
         self.words.get_or_init(|| {
-            let clauses = self.clauses.iter().flat_map(Clauses::all).flatten();
+            let clauses = self.clauses.iter().flat_map(Clauses::all);
             Words::of(clauses.chain(EXTRACTORS.iter().map(|one| one.needle)))
         })
     }

@@ -11,9 +11,6 @@ pub(super) struct OpenText {
     text: Box<[u8]>,
     /// The longest stretch of it that may not.
     middle: Range<usize>,
-    /// What may, before and behind that stretch.
-    before: Range<usize>,
-    behind: Range<usize>,
     finder: Finder<'static>,
 }
 
@@ -36,28 +33,58 @@ impl OpenText {
         let pairs = open
             .windows(2)
             .max_by_key(|pair| pair[1].start.saturating_sub(pair[0].end))?;
-        let (before, behind) = (pairs[0].clone(), pairs[1].clone());
-        let middle = before.end..behind.start;
+        let middle = pairs[0].end..pairs[1].start;
         Some(Self {
             finder: Finder::new(&bytes[middle.clone()]).into_owned(),
             text: bytes.into(),
             middle,
-            before,
-            behind,
         })
     }
 
     /// Whether it may stand in a line of a shape, which is given in lower case, a part of it at an open place.
     pub(super) fn may_stand(&self, shape: &[u8]) -> bool {
-        let before = &self.text[self.before.clone()];
-        let behind = &self.text[self.behind.clone()];
+        let before = || self.text[..self.middle.start].iter().rev();
+        let behind = || self.text[self.middle.end..].iter();
         self.finder.find_iter(shape).any(|at| {
             let (left, right) = (&shape[..at], &shape[at + self.middle.len()..]);
-            let is_open = |byte: Option<&u8>| byte.is_some_and(|byte| shape::is_open(*byte));
-            (left.ends_with(before) || is_open(left.last()))
-                && (right.starts_with(behind) || is_open(right.first()))
+            may_go_on(behind(), right.iter()) && may_go_on(before(), left.iter().rev())
         })
     }
+}
+
+/// Whether a text may go on as a shape does: a stretch of it may stand at an open place whose kind it is of.
+fn may_go_on<'b>(
+    mut text: impl Iterator<Item = &'b u8> + Clone,
+    mut shape: impl Iterator<Item = &'b u8> + Clone,
+) -> bool {
+    while let Some(byte) = text.next() {
+        let Some(here) = shape.next() else {
+            return false;
+        };
+        if shape::is_open(*here) {
+            return may_go_on_open((byte, *here), text, shape);
+        }
+        if here != byte {
+            return false;
+        }
+    }
+    true
+}
+
+/// The same from an open place on. Where the stretch that stands there ends is not known: each of its ends is tried.
+fn may_go_on_open<'b>(
+    (first, place): (&'b u8, u8),
+    mut text: impl Iterator<Item = &'b u8> + Clone,
+    shape: impl Iterator<Item = &'b u8> + Clone,
+) -> bool {
+    let mut stretch = Some(first);
+    while stretch.is_some_and(|byte| shape::may_stand_at(*byte, place)) {
+        if may_go_on(text.clone(), shape.clone()) {
+            return true;
+        }
+        stretch = text.next();
+    }
+    false
 }
 
 /// Where digits and letters stand together.
@@ -84,7 +111,7 @@ mod tests {
         #[test]
         fn a_text_that_stands_in_a_line_may_stand_in_its_shape(
             parts in proptest::collection::vec(
-                "[ .:\"-]|xid|no|to|bad|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}", 1..9,
+                "[ .:\"-]|xid|no|to|bad|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}|-[b-d2-9]{5}|[0-9a-f]{8}-[0-9]{4}-[a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", 1..9,
             ),
             from in 0..40usize,
             length in 3..14usize,
@@ -114,6 +141,10 @@ mod tests {
             ("1: no", true),
             ("10.", true),
             ("bad", true),
+            ("10.0.1", true),
+            ("10.0.0-", false),
+            ("at 10.b", false),
+            ("x1y", true),
             ("dead", false),
             ("unauthorized", false),
         ] {

@@ -9,6 +9,19 @@ pub(super) const HEX: u8 = 0x81;
 /// An open place of digits and letters, of which no more than three stand together unless all are of base 16.
 pub(super) const MIXED: u8 = 0x82;
 
+/// Whether a byte in lower case may stand at an open place.
+pub(super) fn may_stand_at(byte: u8, place: u8) -> bool {
+    match place {
+        DIGITS => byte.is_ascii_digit(),
+        HEX => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+        DRAWN => drawn::is_letter(byte),
+        _ => byte.is_ascii_alphanumeric(),
+    }
+}
+
+/// An open place of a part of a name that Kubernetes draws: letters and digits of its alphabet.
+pub(super) const DRAWN: u8 = 0x83;
+
 /// Runs of so many letters or more stand in a shape as they are: they are words. Shorter ones by one letter do where
 /// they are known as words.
 const WORD: usize = 4;
@@ -46,7 +59,7 @@ impl Words {
             let tokens = text.as_bytes().split(|byte| kind(*byte) == OTHER);
             for token in tokens.filter(|token| token.len() >= SHORTEST) {
                 let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
-                if kinds & DIGIT != 0 || kinds == HEX_LETTER {
+                if kinds & DIGIT != 0 || kinds == HEX_LETTER || drawn::are_letters(token) {
                     let at = Self::begin([token[0], token[1], token[2], token[3]]);
                     begins[at / 64] |= 1u64 << (at % 64);
                     others.insert(Box::from(token));
@@ -82,6 +95,11 @@ impl Words {
     fn begin(bytes: [u8; SHORTEST]) -> usize {
         let folded = u32::from_le_bytes(bytes) | 0x2020_2020;
         (folded.wrapping_mul(0x9e37_79b1) >> 16) as usize
+    }
+
+    /// Whether a part of a name that was drawn holds no word.
+    fn is_free(&self, drawn: &[u8]) -> bool {
+        !self.stand_in(drawn) && !drawn.windows(WORD - 1).any(|three| self.has_short(three))
     }
 
     /// Whether one of the other words stands in digits and letters.
@@ -159,17 +177,121 @@ pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Ve
             continue;
         }
         shape.extend_from_slice(&text[copied..start]);
-        copied = at;
-        if kinds == DIGIT {
-            shape.push(DIGITS);
-        } else if kinds == DIGIT | HEX_LETTER {
-            shape.push(HEX);
+        if kinds & LETTER == 0 && is_uuid(&text[start..]) {
+            at = start + uuid(&text[start..], words, shape);
         } else {
-            mixed(token, words, shape);
+            open(token, kinds, words, shape);
+            at += drawn_behind(&text[at..], words, shape);
         }
+        copied = at;
     }
     shape.extend_from_slice(&text[copied..]);
     true
+}
+
+/// Appends the shape of digits and letters that stand together and hold a digit.
+fn open(token: &[u8], kinds: u8, words: &Words, shape: &mut Vec<u8>) {
+    if kinds == DIGIT {
+        shape.push(DIGITS);
+    } else if kinds == DIGIT | HEX_LETTER {
+        shape.push(HEX);
+    } else if drawn::LENGTHS.contains(&token.len())
+        && drawn::are_letters(token)
+        && words.is_free(token)
+    {
+        shape.push(DRAWN);
+    } else {
+        mixed(token, words, shape);
+    }
+}
+
+/// The end of a pod's name is drawn as well as what stands before it, and a fifth of all such ends hold no digit; gives
+/// the length of one that a text begins with.
+#[inline]
+fn drawn_behind(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
+    const END: usize = 5;
+    let Some((b'-', rest)) = text.split_first() else {
+        return 0;
+    };
+    let (length, kinds) = token_at(rest);
+    let end = &rest[..length];
+    // What holds a digit is met by itself.
+    let is_end = length == END && kinds & DIGIT == 0 && drawn::are_letters(end);
+    if !is_end || !words.is_free(end) {
+        return 0;
+    }
+    shape.extend([b'-', DRAWN]);
+    END + 1
+}
+
+/// Lengths of the parts of a UUID.
+const UUID: [usize; 5] = [8, 4, 4, 4, 12];
+
+/// Whether a text begins with a UUID in lower case.
+#[inline]
+fn is_uuid(text: &[u8]) -> bool {
+    if text.get(UUID[0]) != Some(&b'-') {
+        return false;
+    }
+    let mut rest = text;
+    UUID.iter().enumerate().all(|(number, part)| {
+        let (length, kinds) = token_at(rest);
+        rest = &rest[length..];
+        let is_last = number + 1 == UUID.len();
+        let is_part =
+            length == *part && kinds & LETTER == 0 && (is_last || rest.first() == Some(&b'-'));
+        rest = rest.get(1..).unwrap_or_default();
+        is_part
+    })
+}
+
+/// Appends the shape of a UUID: a number in base 16 each part that holds a digit, so that those of digits only are of no
+/// other shape. Gives its length.
+fn uuid(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
+    let mut at = 0;
+    for (number, length) in UUID.into_iter().enumerate() {
+        if number > 0 {
+            shape.push(b'-');
+            at += 1;
+        }
+        let part = &text[at..at + length];
+        at += length;
+        if part.iter().any(u8::is_ascii_digit) && !words.stand_in(part) {
+            shape.push(HEX);
+        } else {
+            shape.extend_from_slice(part);
+        }
+    }
+    at
+}
+
+/// The alphabet in which Kubernetes draws parts of names (`k8s.io/apimachinery/pkg/util/rand`): no vowels, so that no
+/// words come up.
+pub(super) mod drawn {
+    /// Lengths of such parts: the end of a pod's name, the hash of a template.
+    pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 5..=10;
+
+    /// Its letters and digits, as ranges.
+    pub(in super::super) const RANGES: [(u8, u8); 8] = [
+        (b'2', b'2'),
+        (b'4', b'9'),
+        (b'b', b'd'),
+        (b'f', b'h'),
+        (b'j', b'n'),
+        (b'p', b't'),
+        (b'v', b'x'),
+        (b'z', b'z'),
+    ];
+
+    pub(super) fn is_letter(byte: u8) -> bool {
+        RANGES
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&byte))
+    }
+
+    pub(super) fn are_letters(token: &[u8]) -> bool {
+        token.iter().all(|byte| is_letter(*byte))
+    }
 }
 
 /// Whether each escape of a text of JSON stands for one letter that is written as it is.
@@ -302,9 +424,13 @@ mod tests {
                     at += 1;
                 }
                 _ if kinds & DIGIT == 0 || words.stand_in(token) => shape.extend_from_slice(token),
-                DIGIT => shape.push(DIGITS),
-                kinds if kinds & LETTER == 0 => shape.push(HEX),
-                _ => mixed(token, words, &mut shape),
+                kinds if kinds & LETTER == 0 && is_uuid(&text[at..]) => {
+                    at += uuid(&text[at..], words, &mut shape) - length;
+                }
+                kinds => {
+                    open(token, kinds, words, &mut shape);
+                    at += drawn_behind(&text[at + length..], words, &mut shape);
+                }
             }
             at += length;
         }
@@ -314,7 +440,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn from_digit_to_digit_gives_the_shape_byte_by_byte(
-            text in "([ -~]{0,9}|[0-9a-f]{1,9}|\\\\[nt\"0-9]|x509|xid| 12|\\\\){0,9}",
+            text in "([ -~]{0,9}|[0-9a-f]{1,9}|\\\\[nt\"0-9]|x509|xid| 12|\\\\|[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|-[bcdf2-9]{5}){0,9}",
             is_escaped: bool,
         ) {
             let words = Words::of(["xid", "x509", "6443"].into_iter());

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::abstract_match::Follower;
 use super::index::Held;
@@ -19,21 +19,12 @@ const OVERHEAD: usize = 160;
 const LONGEST: usize = 4096;
 /// Different shapes of one hash that are told apart.
 const SAME_HASH: usize = 4;
-/// A shape that one thread met so often is worth asking the automata which patterns can match it: trying them costs more.
-const OFTEN: u32 = 100;
 /// Places that remember the hash of a shape that was seen once: what is said once only is not worth a proof.
 const ONCE: usize = 1 << 14;
 
 /// A shape, and what can match a line of it.
 struct Known {
     shape: Box<[u8]>,
-    possible: Box<[u32]>,
-    /// The same found out with more effort, once for all threads.
-    narrowed: OnceLock<Narrowed>,
-}
-
-/// What can match a line of a shape by the automata of its patterns.
-struct Narrowed {
     possible: Box<[u32]>,
     certain: Box<[u32]>,
 }
@@ -49,18 +40,6 @@ pub(super) struct Possible<'s> {
 
 impl Known {
     fn possible(&self) -> Possible<'_> {
-        match self.narrowed.get() {
-            Some(narrowed) => narrowed.possible(),
-            None => Possible {
-                numbers: &self.possible,
-                certain: &[],
-            },
-        }
-    }
-}
-
-impl Narrowed {
-    fn possible(&self) -> Possible<'_> {
         Possible {
             numbers: &self.possible,
             certain: &self.certain,
@@ -74,7 +53,6 @@ type ByHash<K> = HashMap<u64, Vec<K>, BuildHasherDefault<AsIs>>;
 struct Met {
     hash: u64,
     known: Arc<Known>,
-    times: u32,
 }
 
 /// The shapes that one thread knows, found by their hash.
@@ -189,18 +167,10 @@ impl Shapes {
                     self.bytes = 0;
                 }
                 self.bytes += known.shape.len() + OVERHEAD;
-                let times = 0;
-                self.known.insert(Met { hash, known, times })
+                self.known.insert(Met { hash, known })
             }
         };
-        let met = self.known.met.get_mut(at)?;
-        met.times = met.times.saturating_add(1);
-        let known = &met.known;
-        if met.times >= OFTEN && !known.possible.is_empty() {
-            let narrow = || narrowed(known, patterns, &mut self.follower);
-            return Some(known.narrowed.get_or_init(narrow).possible());
-        }
-        Some(known.possible())
+        Some(self.known.met.get(at)?.known.possible())
     }
 
     /// What the others know of the present shape. Where it is seen for the second time, it is found out.
@@ -254,40 +224,25 @@ impl Shapes {
             let clauses = patterns.clauses.get(*number as usize);
             clauses.is_none_or(|clauses| clauses.may_hold(&self.held))
         });
+        // Of other lines a part that names clock and speaker is no part of the message.
+        let matches = |number: &u32| {
+            let pattern = patterns.patterns.get(*number as usize);
+            is_escaped && pattern.is_some_and(|pattern| pattern.regex.matches_shape(&self.said))
+        };
+        let certain: Box<[u32]> = possible.iter().copied().filter(matches).collect();
+        possible.retain(|number| {
+            let automaton = || patterns.automaton(*number);
+            let mut may = |automaton| {
+                self.follower
+                    .may_match(automaton, patterns.words(), &self.said)
+            };
+            certain.binary_search(number).is_ok() || automaton().is_none_or(&mut may)
+        });
         Some(Known {
             shape: self.shape.as_slice().into(),
             possible: possible.into(),
-            narrowed: OnceLock::new(),
+            certain,
         })
-    }
-}
-
-/// What can match a known shape: the patterns that no automaton excludes, and which of them match it whatever stands
-/// at its open places.
-fn narrowed(known: &Known, patterns: &Patterns, follower: &mut Follower) -> Narrowed {
-    let is_record = known.shape[1] != 0;
-    let mut said = Vec::new();
-    if !is_record {
-        said.extend_from_slice(&known.shape[2..]);
-    } else if !shape::unescape(&known.shape[2..], &mut said) {
-        return Narrowed {
-            possible: known.possible.clone(),
-            certain: Box::default(),
-        };
-    }
-    let may = |number: &u32| match patterns.automaton(*number) {
-        Some(automaton) => follower.may_match(automaton, patterns.words(), &said),
-        None => true,
-    };
-    let possible: Box<[u32]> = known.possible.iter().copied().filter(may).collect();
-    // Of other lines a part that names clock and speaker is no part of the message.
-    let matches = |number: &u32| {
-        let pattern = patterns.patterns.get(*number as usize);
-        is_record && pattern.is_some_and(|pattern| pattern.regex.matches_shape(&said))
-    };
-    Narrowed {
-        certain: possible.iter().copied().filter(matches).collect(),
-        possible,
     }
 }
 
