@@ -138,7 +138,7 @@ impl<'a> Share<'a> {
     }
 
     /// Whether this entry of this bundle counts; takes out of its pieces what a newer bundle said.
-    fn take(&mut self, index: usize, path: &str, pieces: &mut [Out]) -> bool {
+    fn take(&mut self, index: usize, path: &str, pieces: &mut [Box<Out>]) -> bool {
         let member = &self.members[index];
         let others = |wanted: &dyn Fn(&Member) -> bool| self.members.iter().any(wanted);
         let node = node_of(path);
@@ -188,10 +188,9 @@ impl<'a> Share<'a> {
             .collect();
         let stays = |place: &Place| place.line.is_none_or(|line| !dropped.contains(&line));
         if !dropped.is_empty() {
-            piece.parsed.facts.retain_mut(|fact| {
-                let mut keep = true;
-                fact.rewrite(&mut |place, _| keep = stays(place));
-                keep
+            piece.parsed.facts.retain_mut(|facts| {
+                facts.retain(&stays);
+                facts.count() > 0
             });
             piece.found.hits.retain(|hit| stays(&hit.place));
         }

@@ -71,9 +71,16 @@ pub(super) struct Sink<'a> {
 }
 
 impl PieceSink for Sink<'_> {
-    type Out = Out;
+    /// Of very many small entries the lists of what they gave are moved about.
+    type Out = Box<Out>;
 
-    fn piece(&self, piece: &Piece<'_>) -> Option<Out> {
+    fn piece(&self, piece: &Piece<'_>) -> Option<Box<Out>> {
+        self.out(piece).map(Box::new)
+    }
+}
+
+impl Sink<'_> {
+    fn out(&self, piece: &Piece<'_>) -> Option<Out> {
         let target = self
             .plan
             .and_then(|plan| plan.target(piece.entry.path.as_str()));
@@ -82,9 +89,7 @@ impl PieceSink for Sink<'_> {
             None => self.read(piece),
         }
     }
-}
 
-impl Sink<'_> {
     /// An entry of another tool's capture.
     fn foreign(&self, piece: &Piece<'_>, target: &Target) -> Option<Out> {
         match target {
@@ -98,14 +103,17 @@ impl Sink<'_> {
                     ..*piece
                 })
             }
-            Target::Yaml(ours) if piece.seq == 0 && piece.last => Some(Out {
-                parsed: kube_list::parse_yaml(
-                    self.router,
-                    ours,
-                    &String::from_utf8_lossy(piece.bytes),
-                ),
-                ..Out::default()
-            }),
+            Target::Yaml(ours) if piece.seq == 0 && piece.last && !self.spill.is_crowded() => {
+                let text = String::from_utf8_lossy(piece.bytes);
+                let list = kube_list::parse_yaml(self.router, ours, &text, usize::MAX);
+                self.spill.count(list.parsed.count());
+                Some(Out {
+                    parsed: list.parsed,
+                    // It is counted as one.
+                    list: Some((false, true)),
+                    ..Out::default()
+                })
+            }
             Target::Yaml(_) | Target::Split(_) => {
                 let mut out = Out::default();
                 self.keep(piece, SPLIT_LIMIT, &mut out);
@@ -176,7 +184,7 @@ impl Sink<'_> {
             let sayings = sayings.filter_map(|said| Saying::of(self.patterns, said));
             out.said = sayings.collect();
         }
-        self.spill.count(parsed.facts.len());
+        self.spill.count(parsed.count());
         out.parsed = parsed;
         out.list = Some(kube_list::ends(bytes));
         if self.uids {
@@ -260,7 +268,7 @@ impl Sink<'_> {
             starts_line: true,
             ends_line: true,
         };
-        Some((path, self.piece(&piece)?))
+        Some((path, self.out(&piece)?))
     }
 }
 
