@@ -160,7 +160,7 @@ impl Ends {
     pub(super) fn lasting(self, lines: u32) -> Option<Said> {
         let is_pasted = self.is_text && lines <= PASTED;
         let end = self.end;
-        let lasts = |said: &Box<Said>| {
+        let lasts = |said: &Said| {
             let went_on = said.moment.since(&said.first);
             let often = said.times >= TIMES && went_on.is_none_or(|seconds| seconds >= LASTS);
             (is_pasted || often)
@@ -170,7 +170,7 @@ impl Ends {
                 }
         };
         let mut said = self.said.into_iter().flatten();
-        said.find(lasts).map(|said| *said)
+        said.find(|said| lasts(said)).map(|said| *said)
     }
 }
 

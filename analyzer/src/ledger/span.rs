@@ -56,10 +56,9 @@ fn keep(origin: &Origin<'_>, raw: &[u8], moments: &mut Flat<String, Moment>) {
         klog: line.klog.map(i64::from),
     };
     let known = moment.at.or(moment.clock).or(moment.klog).is_some();
-    if known && moments.len() < SPEAKERS {
-        if !moments.contains_key(line.speaker.as_ref()) {
-            moments.insert(line.speaker.to_string(), moment);
-        }
+    let has_room = moments.len() < SPEAKERS;
+    if known && has_room && !moments.contains_key(line.speaker.as_ref()) {
+        moments.insert(line.speaker.to_string(), moment);
     }
 }
 

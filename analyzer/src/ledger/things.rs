@@ -299,7 +299,7 @@ pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> 
 }
 
 fn keep_first(found: &mut Vec<Fact<Failing>>) {
-    found.sort_by(|a, b| super::order(a, b));
+    found.sort_by(super::order);
     found.truncate(MOST);
 }
 

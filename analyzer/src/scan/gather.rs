@@ -102,13 +102,13 @@ impl<'a> Gather<'a> {
         let sink = self.sink();
         for (path, text) in texts {
             if let Some((path, out)) = sink.text(path, text) {
-                self.entry(&path, vec![Box::new(out)]);
+                self.entry(&path, vec![out]);
             }
         }
     }
 
     /// An entry as the input holds it, which may be one or several of ours.
-    pub(super) fn foreign(&mut self, plan: &Plan, path: &BundlePath, pieces: Vec<Box<Out>>) {
+    pub(super) fn foreign(&mut self, plan: &Plan, path: &BundlePath, pieces: Vec<Out>) {
         let place = |line| Place {
             path: path.to_string(),
             line: Some(line),
@@ -158,16 +158,16 @@ impl<'a> Gather<'a> {
         let sink = self.sink();
         if let Some((path, out)) = sink.text(&part.path, &part.text) {
             self.origins.insert(part.path, place(part.line));
-            self.entry(&path, vec![Box::new(out)]);
+            self.entry(&path, vec![out]);
         }
     }
 
-    pub(super) fn entry(&mut self, path: &BundlePath, pieces: Vec<Box<Out>>) {
+    pub(super) fn entry(&mut self, path: &BundlePath, pieces: Vec<Out>) {
         self.assembled(path, pieces, false);
     }
 
     /// Puts an entry together; `yaml` where it holds as YAML what we hold as JSON.
-    fn assembled(&mut self, path: &BundlePath, pieces: Vec<Box<Out>>, yaml: bool) {
+    fn assembled(&mut self, path: &BundlePath, pieces: Vec<Out>, yaml: bool) {
         let path = path.as_str();
         self.paths.push(path.to_owned());
         let mut lines_before = 0u32;
@@ -416,7 +416,7 @@ impl<'a> Gather<'a> {
 }
 
 /// How many bytes of an entry wait.
-fn kept(pieces: &[Box<Out>]) -> usize {
+fn kept(pieces: &[Out]) -> usize {
     pieces.iter().map(|piece| piece.kept.len()).sum()
 }
 

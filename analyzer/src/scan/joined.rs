@@ -138,7 +138,7 @@ impl<'a> Share<'a> {
     }
 
     /// Whether this entry of this bundle counts; takes out of its pieces what a newer bundle said.
-    fn take(&mut self, index: usize, path: &str, pieces: &mut [Box<Out>]) -> bool {
+    fn take(&mut self, index: usize, path: &str, pieces: &mut [Out]) -> bool {
         let member = &self.members[index];
         let others = |wanted: &dyn Fn(&Member) -> bool| self.members.iter().any(wanted);
         let node = node_of(path);

@@ -71,16 +71,9 @@ pub(super) struct Sink<'a> {
 }
 
 impl PieceSink for Sink<'_> {
-    /// Of very many small entries the lists of what they gave are moved about.
-    type Out = Box<Out>;
+    type Out = Out;
 
-    fn piece(&self, piece: &Piece<'_>) -> Option<Box<Out>> {
-        self.out(piece).map(Box::new)
-    }
-}
-
-impl Sink<'_> {
-    fn out(&self, piece: &Piece<'_>) -> Option<Out> {
+    fn piece(&self, piece: &Piece<'_>) -> Option<Out> {
         let target = self
             .plan
             .and_then(|plan| plan.target(piece.entry.path.as_str()));
@@ -89,7 +82,9 @@ impl Sink<'_> {
             None => self.read(piece),
         }
     }
+}
 
+impl Sink<'_> {
     /// An entry of another tool's capture.
     fn foreign(&self, piece: &Piece<'_>, target: &Target) -> Option<Out> {
         match target {
@@ -268,7 +263,7 @@ impl Sink<'_> {
             starts_line: true,
             ends_line: true,
         };
-        Some((path, self.out(&piece)?))
+        Some((path, self.piece(&piece)?))
     }
 }
 

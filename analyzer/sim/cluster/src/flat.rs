@@ -21,7 +21,7 @@ pub struct Flat<K, V>(Kept<K, V>);
 #[derive(Clone)]
 enum Kept<K, V> {
     Few(Vec<(K, V)>),
-    Many(Box<BTreeMap<K, V>>),
+    Many(BTreeMap<K, V>),
 }
 
 impl<K: Ord, V> Flat<K, V> {
@@ -66,7 +66,7 @@ impl<K: Ord, V> Flat<K, V> {
                 Err(_) => {
                     let mut many: BTreeMap<K, V> = std::mem::take(few).into_iter().collect();
                     many.insert(key, value);
-                    self.0 = Kept::Many(Box::new(many));
+                    self.0 = Kept::Many(many);
                 }
             },
             Kept::Many(many) => {
