@@ -30,6 +30,6 @@ pub mod sources;
 mod tables;
 mod words;
 
-pub use casefile_sim_cluster::{helm, scheduling};
+pub use casefile_sim_cluster::{flat, helm, scheduling};
 pub use casefile_sim_net as firewall;
 pub use casefile_sim_node::{containerd, ending, gpu, runtimes};

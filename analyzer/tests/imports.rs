@@ -48,6 +48,7 @@ const SIMULATORS: &[&str] = &[
     "containerd",
     "ending",
     "firewall",
+    "flat",
     "gpu",
     "helm",
     "runtimes",

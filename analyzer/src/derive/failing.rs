@@ -10,12 +10,8 @@ pub(super) static DERIVER: Deriver = Deriver {
     derive,
 };
 
-/// Entries kept; a cluster in which more fails is told by the first.
-const MOST: usize = 400;
-
 fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let sources = Sources::new(known.facts, known.documents, known.now);
-    let mut entries = ledger::entries(&sources);
-    entries.truncate(MOST);
+    let entries = ledger::entries(&sources);
     entries.into_iter().map(AnyFact::new).collect()
 }

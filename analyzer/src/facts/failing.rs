@@ -1,12 +1,13 @@
 //! Facts about what is unhealthy: the last words of logs, units that fail again and again, and each failing thing with
 //! all that it leaves behind.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{FactType, Field, fact};
+use crate::flat::Flat;
 use crate::grade::Grade;
 
 /// What a log ends with. Its text is the fact's excerpt.
@@ -92,9 +93,9 @@ impl Moment {
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct LogSpan {
     /// First moments.
-    pub first: BTreeMap<String, Moment>,
+    pub first: Flat<String, Moment>,
     /// Last moments.
-    pub last: BTreeMap<String, Moment>,
+    pub last: Flat<String, Moment>,
     /// Lines of the log.
     pub lines: u32,
 }

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::fact;
+use crate::scheduling::api::Labels;
 
 fact! {
     /// A pod.
@@ -34,21 +35,21 @@ fact! {
         /// GPUs it asks for (`nvidia.com/gpu` and MIG resources, limits).
         pub gpus: u64,
         /// Every extended resource it asks for.
-        pub extended: BTreeMap<String, String>,
+        pub extended: Labels,
         /// Owner as `daemonset/<name>`; empty for bare pods.
         pub owner: String,
         /// Part of the GPU stack this pod is, e.g. `toolkit`, `device-plugin`; empty for others.
         pub component: String,
         /// Node selector.
-        pub node_selector: BTreeMap<String, String>,
+        pub node_selector: Labels,
         /// Created at.
         pub created: Option<DateTime<Utc>>,
         /// Since when it is in its present state.
         pub since: Option<DateTime<Utc>>,
         /// Environment of its containers, as far as a diagnosis reads it (runtime and NVIDIA variables).
-        pub env: BTreeMap<String, String>,
+        pub env: Labels,
         /// Host paths by the path they are mounted at.
-        pub mounts: BTreeMap<String, String>,
+        pub mounts: Labels,
         /// Container images.
         pub images: Vec<String>,
         /// Size of `/dev/shm` in its containers, in words; empty if the pod's spec does not say.
@@ -245,9 +246,9 @@ fact! {
         /// Part of the GPU stack.
         pub component: String,
         /// Environment as far as a diagnosis reads it.
-        pub env: BTreeMap<String, String>,
+        pub env: Labels,
         /// Host paths by the path they are mounted at.
-        pub mounts: BTreeMap<String, String>,
+        pub mounts: Labels,
         /// Container images.
         pub images: Vec<String>,
     }

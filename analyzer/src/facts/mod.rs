@@ -116,7 +116,7 @@ pub struct FactView {
     pub at: Option<DateTime<Utc>>,
 }
 
-/// A fact of any kind on its way into the store.
+/// A fact of any kind on its way into the store, or several of one kind.
 pub struct AnyFact {
     kind: &'static str,
     table: Box<dyn Table>,
@@ -145,6 +145,16 @@ impl AnyFact {
     pub fn shift(&mut self, lines: u32) {
         self.table.shift(lines);
     }
+
+    /// How many facts of the kind it holds.
+    pub fn count(&self) -> usize {
+        self.table.count()
+    }
+
+    /// Leaves out those at places that a function does not keep.
+    pub fn retain(&mut self, keep: &dyn Fn(&Place) -> bool) {
+        self.table.retain(keep);
+    }
 }
 
 impl<T: FactType> From<Fact<T>> for AnyFact {
@@ -161,6 +171,10 @@ trait Table: Any + Send + Sync {
     fn shift(&mut self, lines: u32);
     fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String));
     fn append(&mut self, other: Box<dyn Table>);
+    fn reserve(&mut self, more: usize);
+    fn shrink(&mut self);
+    fn count(&self) -> usize;
+    fn retain(&mut self, keep: &dyn Fn(&Place) -> bool);
     fn sort(&mut self);
     fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table>;
     fn each_view(&self, names: &[&str], wanted: &mut Wanted<'_>, with: &mut dyn FnMut(FactView));
@@ -173,6 +187,22 @@ impl<T: FactType> Table for Vec<Fact<T>> {
         if let Ok(mut rows) = other.into_any().downcast::<Vec<Fact<T>>>() {
             Vec::append(self, &mut rows);
         }
+    }
+
+    fn reserve(&mut self, more: usize) {
+        self.reserve_exact(more);
+    }
+
+    fn shrink(&mut self) {
+        self.shrink_to_fit();
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn retain(&mut self, keep: &dyn Fn(&Place) -> bool) {
+        Vec::retain(self, |fact| keep(&fact.place));
     }
 
     fn shift(&mut self, lines: u32) {
@@ -188,7 +218,10 @@ impl<T: FactType> Table for Vec<Fact<T>> {
     }
 
     fn sort(&mut self) {
-        self.sort_by(|a, b| a.place.cmp(&b.place));
+        // Sorting takes room for half the table, and most tables are in order.
+        if !self.is_sorted_by(|a, b| a.place <= b.place) {
+            self.sort_by(|a, b| a.place.cmp(&b.place));
+        }
     }
 
     fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table> {
@@ -225,6 +258,8 @@ impl<T: FactType> Table for Vec<Fact<T>> {
 #[derive(Default)]
 pub struct Facts {
     tables: BTreeMap<&'static str, Box<dyn Table>>,
+    /// How many facts there will be of a kind that there are none of yet.
+    expected: BTreeMap<&'static str, usize>,
 }
 
 impl Facts {
@@ -233,9 +268,31 @@ impl Facts {
         match self.tables.get_mut(fact.kind) {
             Some(table) => table.append(fact.table),
             None => {
-                self.tables.insert(fact.kind, fact.table);
+                let AnyFact { kind, mut table } = fact;
+                if let Some(expected) = self.expected.remove(kind) {
+                    table.reserve(expected.saturating_sub(table.count()));
+                }
+                self.tables.insert(kind, table);
             }
         }
+    }
+
+    /// Says of how many facts tables will be, so that they are made large enough: those that double as they grow take twice
+    /// what they hold.
+    pub fn expect<'a>(&mut self, facts: impl Iterator<Item = &'a AnyFact>) {
+        for fact in facts {
+            *self.expected.entry(fact.kind).or_default() += fact.count();
+        }
+    }
+
+    /// All facts, those of one kind together.
+    pub fn into_kinds(self) -> Vec<AnyFact> {
+        let tables = self.tables.into_iter();
+        let kinds = tables.map(|(kind, mut table)| {
+            table.shrink();
+            AnyFact { kind, table }
+        });
+        kinds.collect()
     }
 
     /// Lets a function change the place and the excerpt of every fact.
@@ -262,6 +319,7 @@ impl Facts {
             tables: tables
                 .map(|(kind, table)| (*kind, table.kept(keep)))
                 .collect(),
+            expected: BTreeMap::new(),
         }
     }
 

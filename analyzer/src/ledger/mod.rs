@@ -24,6 +24,7 @@ mod things;
 mod units;
 pub mod unsettled;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -156,7 +157,10 @@ fn speaks_of_gpus(text: &str) -> bool {
     GPU_WORDS.iter().any(|word| lower.contains(word))
 }
 
-/// The whole ledger, in the order of subjects.
+/// Entries kept; a cluster in which more fails is told by the first.
+const MOST: usize = 400;
+
+/// The ledger, in the order of subjects.
 pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let mut found = pods::failing(sources);
     found.extend(things::nodes(sources));
@@ -180,8 +184,14 @@ pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         data.gpu |= texts.iter().any(|text| speaks_of_gpus(text))
             || data.warnings.iter().any(|text| speaks_of_gpus(text));
     }
-    found.sort_by(|a, b| (&a.data.subject, &a.place).cmp(&(&b.data.subject, &b.place)));
+    found.sort_by(order);
+    found.truncate(MOST);
     found
+}
+
+/// By subject and place.
+fn order(a: &Fact<Failing>, b: &Fact<Failing>) -> Ordering {
+    (&a.data.subject, &a.place).cmp(&(&b.data.subject, &b.place))
 }
 
 /// The last words of a container: of the run that ended if the container runs again, else of the present log.

@@ -76,7 +76,7 @@ pub(super) struct Said {
 /// What the pieces of a log say of each trouble, put together: where a log is cut into pieces, the last may be short.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
-    said: [Option<Said>; TROUBLES.len()],
+    said: [Option<Box<Said>>; TROUBLES.len()],
     over: [bool; TROUBLES.len()],
     end: Moment,
     is_text: bool,
@@ -125,7 +125,9 @@ impl Ends {
                 } else if says(&trouble.needle) {
                     let line = origin.decode(raw, offset);
                     let before = self.said[rank].take();
-                    self.said[rank] = Some(said(&line, raw, offset, trouble.state, before));
+                    let before = before.map(|said| *said);
+                    let said = said(&line, raw, offset, trouble.state, before);
+                    self.said[rank] = Some(Box::new(said));
                 }
             }
         }
@@ -167,7 +169,8 @@ impl Ends {
                     None => lines.saturating_sub(said.offset) <= FROM_END,
                 }
         };
-        self.said.into_iter().flatten().find(lasts)
+        let mut said = self.said.into_iter().flatten();
+        said.find(|said| lasts(said)).map(|said| *said)
     }
 }
 

@@ -1,9 +1,8 @@
 //! How far a log reaches: when each of its speakers said its first and its last line. What was said only while its
 //! speaker started, and not again for as long, is no trouble of the present.
 
-use std::collections::BTreeMap;
-
 use crate::facts::failing::{LogSpan, Moment};
+use crate::flat::Flat;
 use crate::lines::Origin;
 use crate::parsers::Channel;
 
@@ -17,8 +16,8 @@ const SPEAKERS: usize = 16;
 /// The first moments of the speakers of a piece, and where it ends its entry, the last.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
-    first: BTreeMap<String, Moment>,
-    last: BTreeMap<String, Moment>,
+    first: Flat<String, Moment>,
+    last: Flat<String, Moment>,
 }
 
 /// Reads both ends of a piece of a log.
@@ -46,7 +45,7 @@ pub(super) fn of_piece(origin: &Origin<'_>, bytes: &[u8], is_last: bool) -> Ends
 }
 
 /// Keeps the moment of a line if its speaker has none yet.
-fn keep(origin: &Origin<'_>, raw: &[u8], moments: &mut BTreeMap<String, Moment>) {
+fn keep(origin: &Origin<'_>, raw: &[u8], moments: &mut Flat<String, Moment>) {
     if raw.iter().all(u8::is_ascii_whitespace) {
         return;
     }
@@ -57,8 +56,9 @@ fn keep(origin: &Origin<'_>, raw: &[u8], moments: &mut BTreeMap<String, Moment>)
         klog: line.klog.map(i64::from),
     };
     let known = moment.at.or(moment.clock).or(moment.klog).is_some();
-    if known && moments.len() < SPEAKERS {
-        moments.entry(line.speaker.to_string()).or_insert(moment);
+    let has_room = moments.len() < SPEAKERS;
+    if known && has_room && !moments.contains_key(line.speaker.as_ref()) {
+        moments.insert(line.speaker.to_string(), moment);
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use casefile_bundle::Entry;
 use chrono::TimeDelta;
 
-use super::{Sources, messages};
+use super::{MOST, Sources, messages};
 use crate::facts::Fact;
 use crate::facts::failing::{Failing, LogEnd};
 use crate::facts::kube::{Event, HelmRelease, Node, Pod, Workload};
@@ -290,8 +290,17 @@ pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> 
         let mut one = entry(data, last, events);
         one.data.seen = false;
         found.push(one);
+        // Of very many, those that come first are kept at last.
+        if found.len() >= 2 * MOST {
+            keep_first(&mut found);
+        }
     }
     found
+}
+
+fn keep_first(found: &mut Vec<Fact<Failing>>) {
+    found.sort_by(super::order);
+    found.truncate(MOST);
 }
 
 /// Whether a pod stands in a list of pods; a description tells of one pod and nothing of others.

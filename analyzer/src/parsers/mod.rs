@@ -118,6 +118,11 @@ impl Parsed {
             ..Self::default()
         }
     }
+
+    /// How many facts it states.
+    pub fn count(&self) -> usize {
+        self.facts.iter().map(AnyFact::count).sum()
+    }
 }
 
 /// A whole entry as text. Bytes that are not UTF-8 are replaced.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::pod_state::ContainerStatus;
+use crate::scheduling::api::Labels;
 
 /// The metadata of any object, as far as a diagnosis reads it.
 #[derive(Debug, Default, Deserialize)]
@@ -94,7 +95,7 @@ pub(super) struct Spec {
     pub(super) host_network: bool,
     pub(super) containers: Vec<ContainerSpec>,
     pub(super) init_containers: Vec<ContainerSpec>,
-    pub(super) node_selector: BTreeMap<String, String>,
+    pub(super) node_selector: Labels,
     pub(super) volumes: Vec<Volume>,
 }
 

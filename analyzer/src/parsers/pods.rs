@@ -7,10 +7,10 @@ use super::pod_state::{self, ContainerStatus, Terminated};
 use super::{Channel, Item, Parsed, Parser, Read, Said};
 use crate::facts::Fact;
 use crate::facts::kube::{Container, Pod};
+use crate::scheduling::api::Labels;
 use casefile_bundle::{ANY, Entry};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Reads `kubectl get pods -o json`, one namespace an entry.
 pub(super) static PARSER: Parser = Parser {
@@ -162,8 +162,8 @@ fn is_gpu(resource: &str) -> bool {
         || resource.starts_with("nvidia.com/mig-")
 }
 
-fn extended_resources(spec: &Spec) -> BTreeMap<String, String> {
-    let mut sums: BTreeMap<String, String> = BTreeMap::new();
+fn extended_resources(spec: &Spec) -> Labels {
+    let mut sums = Labels::new();
     for (name, value) in spec
         .containers
         .iter()
@@ -189,7 +189,7 @@ fn extended_resources(spec: &Spec) -> BTreeMap<String, String> {
 /// The variables that a diagnosis reads, of all given containers.
 pub(super) fn environment<'a>(
     containers: impl Iterator<Item = &'a ContainerSpec>,
-) -> BTreeMap<String, String> {
+) -> Labels {
     containers
         .flat_map(|container| &container.env)
         .filter(|variable| env_matters(&variable.name))
@@ -218,7 +218,7 @@ fn shm(volumes: &[Volume], containers: &[ContainerSpec]) -> String {
 pub(super) fn host_mounts<'a>(
     volumes: &[Volume],
     containers: impl Iterator<Item = &'a ContainerSpec>,
-) -> BTreeMap<String, String> {
+) -> Labels {
     let mounts = containers.flat_map(|container| &container.volume_mounts);
     mounts
         .filter_map(|mount| {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::pods::{Meta, fact};
 use super::{Item, Parsed, Parser, Read};
 use crate::facts::{AnyFact, FactType, Field};
+use crate::flat::Flat;
 use crate::helm::Seen;
 use crate::helm::expected::toleration;
 use crate::helm::owner::Marked;
@@ -109,7 +110,7 @@ struct Status {
 struct PodSpec {
     containers: Vec<Container>,
     init_containers: Vec<Container>,
-    node_selector: BTreeMap<String, String>,
+    node_selector: Flat<String, String>,
     tolerations: Vec<Value>,
     runtime_class_name: Option<String>,
     volumes: Vec<Volume>,
@@ -146,7 +147,7 @@ struct Variable {
     value_from: Option<Value>,
 }
 
-fn resources(container: &Container) -> BTreeMap<String, String> {
+fn resources(container: &Container) -> Flat<String, String> {
     let parts = container
         .resources
         .iter()
@@ -162,7 +163,7 @@ fn resources(container: &Container) -> BTreeMap<String, String> {
     named.collect()
 }
 
-fn environment(container: &Container) -> BTreeMap<String, Option<String>> {
+fn environment(container: &Container) -> Flat<String, Option<String>> {
     let known = |one: &Variable| match (&one.value, &one.value_from) {
         (Some(value), _) => Some(value.clone()),
         (None, Some(_)) => None,

@@ -57,7 +57,7 @@ impl Assessment<'_> {
         name.split('|').find_map(|one| {
             let (signal, field) = one.split_once('.')?;
             let first = self.seen.get(signal)?.first()?;
-            let value = first.values.get(field).map(String::as_str);
+            let value = first.values.get(field);
             value.filter(|value| !value.is_empty())
         })
     }
@@ -206,9 +206,11 @@ fn passing<'r>(set: &'r RuleSet, facts: &Facts) -> Views<'r> {
             asking.map(|(name, _)| *name).collect()
         };
         let mut wanted = |fields: &Value| !passing(fields).is_empty();
+        let mut last: Option<Arc<Viewed>> = None;
         facts.each_view(kind, &names, &mut wanted, &mut |view| {
             let asking = passing(&view.fields);
-            let view = Arc::new(Viewed::new(view));
+            let view = Arc::new(Viewed::new(view, last.as_deref()));
+            last = Some(Arc::clone(&view));
             for name in asking {
                 views.entry(name).or_default().push(Arc::clone(&view));
             }
@@ -350,7 +352,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Arc
                     one.over = known.present.outlived(&one);
                 } else {
                     let says = one.values.get("earlier_boot");
-                    one.earlier_boot = says.is_some_and(|says| says == "true")
+                    one.earlier_boot = says == Some("true")
                         || known.said_before.contains(&&one.place)
                         || is_of_earlier_boot(&one.place.path);
                     one.over = before_the_start(rule).filter(|_| one.earlier_boot);

@@ -22,6 +22,7 @@ mod sighting;
 mod silence;
 pub mod template;
 mod unwell;
+pub mod values;
 mod weigh;
 
 use std::collections::BTreeMap;

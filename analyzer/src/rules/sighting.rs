@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::fields::plain;
 use super::template;
+use super::values::Values;
 use super::weigh::Over;
 use crate::dress::Voice;
 use crate::facts::kube::Pod;
@@ -29,7 +30,7 @@ pub struct Sighting {
     /// What it means.
     pub says: String,
     /// Fields or captures, for the rule's sentences.
-    pub values: Arc<BTreeMap<String, String>>,
+    pub values: Arc<Values>,
     /// First time.
     pub at: Option<DateTime<Utc>>,
     /// Last time.
@@ -144,11 +145,12 @@ pub(super) struct Viewed {
     /// Node that the fact names.
     node: Option<String>,
     count: u64,
-    values: Arc<BTreeMap<String, String>>,
+    values: Arc<Values>,
 }
 
 impl Viewed {
-    pub(super) fn new(view: FactView) -> Self {
+    /// From a fact; `like` is one of the same kind, where there is one.
+    pub(super) fn new(view: FactView, like: Option<&Viewed>) -> Self {
         let mut values: BTreeMap<String, String> = BTreeMap::new();
         if let Value::Object(fields) = &view.fields {
             for (name, value) in fields {
@@ -166,7 +168,10 @@ impl Viewed {
             place: view.place,
             text: view.text,
             at: view.at,
-            values: Arc::new(values),
+            values: Arc::new(match like {
+                Some(like) => Values::packed(&values, &like.values),
+                None => values.into(),
+            }),
         }
     }
 }
@@ -174,7 +179,7 @@ impl Viewed {
 /// From a fact.
 pub(super) fn from_view(kind: &str, view: &Viewed, says: &str, nodes: &Nodes) -> Sighting {
     Sighting {
-        says: template::fill_from(says, &view.values),
+        says: template::fill(says, |name| view.values.get(name)),
         node: nodes.find(&view.subject, &view.place, view.node.as_deref()),
         subject: view.subject.clone(),
         place: view.place.clone(),
@@ -239,7 +244,7 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
         kernel: hit.speaker == "kernel",
         log_ends: None,
         silent: false,
-        values: Arc::new(values),
+        values: Arc::new(values.into()),
     }
 }
 

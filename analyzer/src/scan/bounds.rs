@@ -1,6 +1,7 @@
 //! What an input holds beyond what is evaluated together: left out, and named.
 
 use super::gather::Gather;
+use super::kube_list::Bounded;
 use super::sink::Out;
 use crate::model::{Place, Problem};
 use crate::parsers::{Parsed, Read};
@@ -44,7 +45,7 @@ impl Gather<'_> {
         if piece.list.is_none() {
             return false;
         }
-        self.listed = self.listed.saturating_add(piece.parsed.facts.len());
+        self.listed = self.listed.saturating_add(piece.parsed.count());
         let is_over = self.listed > self.spill.budget().facts();
         if is_over {
             piece.parsed = Parsed::default();
@@ -52,6 +53,18 @@ impl Gather<'_> {
             piece.said.clear();
         }
         is_over
+    }
+
+    /// How many more facts of lists are evaluated together.
+    pub(super) fn room(&self) -> usize {
+        self.spill.budget().facts().saturating_sub(self.listed)
+    }
+
+    /// Takes what a list gave that was read as a whole.
+    pub(super) fn list(&mut self, path: &str, list: Bounded) {
+        self.listed = self.listed.saturating_add(list.parsed.count());
+        self.left_out(path, list.left_out);
+        self.parsed(list.parsed);
     }
 
     /// Names the line from which on objects of a list were left out.

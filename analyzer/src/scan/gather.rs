@@ -6,6 +6,7 @@ use casefile_bundle::{BundlePath, Entry, Summary, entry};
 use chrono::{DateTime, Utc};
 
 use super::ceiling::Ceiling;
+use super::kube_list::Bounded;
 use super::merge::{
     merge_hits, moved, shift, shift_place, state_all, unplaced_pods, without_doubles,
 };
@@ -122,7 +123,7 @@ impl<'a> Gather<'a> {
                 }
             }
             Some((capture, Target::Split(split))) => {
-                let mut bytes: Vec<u8> = Vec::new();
+                let mut bytes = Vec::with_capacity(kept(&pieces));
                 let too_large = pieces.iter().any(|piece| piece.too_large);
                 let mut lost = false;
                 for piece in pieces {
@@ -134,8 +135,9 @@ impl<'a> Gather<'a> {
                         "is larger than what is taken apart (64 MiB); only its beginning was read";
                     self.problem(path.as_str(), text);
                 }
-                let text = String::from_utf8_lossy(&bytes);
+                let text = text_of(bytes);
                 let parts = split(capture, path.as_str(), &text);
+                drop(text);
                 for part in parts {
                     self.part(part, place);
                 }
@@ -169,7 +171,7 @@ impl<'a> Gather<'a> {
         let path = path.as_str();
         self.paths.push(path.to_owned());
         let mut lines_before = 0u32;
-        let mut text: Vec<u8> = Vec::new();
+        let mut text = Vec::with_capacity(kept(&pieces));
         let mut too_large = false;
         if pieces.iter().any(|piece| piece.loose) {
             self.loose.1 += 1;
@@ -267,10 +269,11 @@ impl<'a> Gather<'a> {
             text: &text,
         };
         if yaml {
-            let parsed = guarded("yaml", path, || {
-                kube_list::parse_yaml(self.router, path, &text)
+            let room = self.room();
+            let list: Bounded = guarded("yaml", path, || {
+                kube_list::parse_yaml(self.router, path, &text, room)
             });
-            return self.parsed(parsed);
+            return self.list(path, list);
         }
         match self
             .router
@@ -282,9 +285,9 @@ impl<'a> Gather<'a> {
                 self.parsed(parsed);
             }
             Some((id, Read::Items(parse))) => {
-                let parsed = guarded(id, path, || kube_list::parse(&document, parse));
-                self.parsed(parsed);
-                return;
+                let room = self.room();
+                let list: Bounded = guarded(id, path, || kube_list::parse(&document, parse, room));
+                return self.list(path, list);
             }
             Some((_, Read::Loose)) => {
                 self.pieces(pasted::read(self.router, path, &text));
@@ -348,14 +351,15 @@ impl<'a> Gather<'a> {
         }
     }
 
-    fn parsed(&mut self, parsed: Parsed) {
+    pub(super) fn parsed(&mut self, parsed: Parsed) {
         for fact in parsed.facts {
             self.facts.add(fact);
         }
         self.problems.extend(parsed.problems);
-        for said in &parsed.said {
-            self.hits.extend(self.patterns.search_said(said));
-        }
+        let sayings = parsed.said.into_iter();
+        let sayings = sayings.filter_map(|said| Saying::of(self.patterns, said));
+        let hits = sayings.flat_map(|one| one.hits(self.patterns, &self.ceiling, 0));
+        self.hits.extend(hits);
     }
 
     pub(super) fn problem(&mut self, path: &str, text: &str) {
@@ -409,4 +413,15 @@ impl<'a> Gather<'a> {
             replayed: false,
         }
     }
+}
+
+/// How many bytes of an entry wait.
+fn kept(pieces: &[Out]) -> usize {
+    pieces.iter().map(|piece| piece.kept.len()).sum()
+}
+
+/// Bytes as a text, without a copy where they are one.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

@@ -188,10 +188,9 @@ impl<'a> Share<'a> {
             .collect();
         let stays = |place: &Place| place.line.is_none_or(|line| !dropped.contains(&line));
         if !dropped.is_empty() {
-            piece.parsed.facts.retain_mut(|fact| {
-                let mut keep = true;
-                fact.rewrite(&mut |place, _| keep = stays(place));
-                keep
+            piece.parsed.facts.retain_mut(|facts| {
+                facts.retain(&stays);
+                facts.count() > 0
             });
             piece.found.hits.retain(|hit| stays(&hit.place));
         }

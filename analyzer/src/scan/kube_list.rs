@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Router;
+use crate::facts::Facts;
 use crate::layouts::yaml_items_as_json;
-use crate::model::Place;
-use crate::parsers::{Document, Item, Parsed, Read, changes};
+use crate::model::{Place, Problem};
+use crate::parsers::{Document, Item, Parsed, Read, Said, changes};
 
 /// Reads a stretch of a list that has one item a line.
 ///
@@ -20,7 +21,7 @@ pub(super) fn parse_lines(
     bytes: &[u8],
     parse: fn(&Item<'_>) -> Parsed,
 ) -> Option<Parsed> {
-    let mut all = Parsed::default();
+    let mut all = All::default();
     let mut items = 0u64;
     let mut faults = Vec::new();
     let mut frame = false;
@@ -43,7 +44,7 @@ pub(super) fn parse_lines(
         }
         if looks_like_item(json) {
             items += 1;
-            extend(&mut all, read_item(json, place, parse));
+            all.add(read_item(json, place, parse));
         } else {
             faults.push(place);
         }
@@ -52,15 +53,12 @@ pub(super) fn parse_lines(
         return None;
     }
     for place in faults {
-        extend(
-            &mut all,
-            Parsed::problem(
-                place,
-                "invalid JSON: not an object with metadata; this item is left out",
-            ),
-        );
+        all.add(Parsed::problem(
+            place,
+            "invalid JSON: not an object with metadata; this item is left out",
+        ));
     }
-    Some(all)
+    Some(all.finish())
 }
 
 /// Whether a stretch holds the first line of a list, and whether its last one.
@@ -123,8 +121,12 @@ struct List<'a> {
     metadata: Option<&'a RawValue>,
 }
 
-/// Reads a list in any layout, also a single object or a bare array.
-pub(super) fn parse(document: &Document<'_>, parse: fn(&Item<'_>) -> Parsed) -> Parsed {
+/// Reads a list in any layout, also a single object or a bare array, up to so many facts.
+pub(super) fn parse(
+    document: &Document<'_>,
+    parse: fn(&Item<'_>) -> Parsed,
+    room: usize,
+) -> Bounded {
     let text = document.text.trim();
     let items: Vec<&RawValue> = if text == "null" {
         Vec::new()
@@ -134,13 +136,13 @@ pub(super) fn parse(document: &Document<'_>, parse: fn(&Item<'_>) -> Parsed) -> 
             Err(error) => {
                 let line = u32::try_from(error.line()).unwrap_or(1);
                 let text = format!("invalid JSON: {error}; nothing of this entry was read");
-                return Parsed::problem(document.line(line), text);
+                return Parsed::problem(document.line(line), text).into();
             }
         }
     };
     let base = document.text.as_ptr() as usize;
     let bytes = document.text.as_bytes();
-    let mut all = Parsed::default();
+    let mut all = All::default();
     let (mut line, mut counted) = (1u32, 0usize);
     for item in items {
         // Items follow one another, so only the stretch since the last one is counted.
@@ -150,10 +152,13 @@ pub(super) fn parse(document: &Document<'_>, parse: fn(&Item<'_>) -> Parsed) -> 
         let newlines = memchr::memchr_iter(b'\n', &bytes[counted..offset]).count();
         line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         counted = offset;
+        if all.count >= room {
+            return all.bounded(Some(line));
+        }
         let place = document.line(line);
-        extend(&mut all, read_item(item.get().as_bytes(), place, parse));
+        all.add(read_item(item.get().as_bytes(), place, parse));
     }
-    all
+    all.bounded(None)
 }
 
 /// What a parser makes of an object, and who changed the object last.
@@ -210,13 +215,13 @@ fn end_of_text(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Reads objects in YAML as the list that we hold them in as JSON.
-pub(super) fn parse_yaml(router: &Router, path: &str, text: &str) -> Parsed {
+/// Reads objects in YAML as the list that we hold them in as JSON, up to so many facts.
+pub(super) fn parse_yaml(router: &Router, path: &str, text: &str, room: usize) -> Bounded {
     let place = |line| Place {
         path: path.to_owned(),
         line: Some(line),
     };
-    let mut all = Parsed::default();
+    let mut all = All::default();
     let kind = path
         .split('/')
         .nth(1)
@@ -230,21 +235,24 @@ pub(super) fn parse_yaml(router: &Router, path: &str, text: &str) -> Parsed {
             _ => None,
         });
     let Some(parse) = parse else {
-        return all;
+        return all.bounded(None);
     };
     for (line, json) in yaml_items_as_json(text) {
+        if all.count >= room {
+            return all.bounded(Some(line));
+        }
         match json {
             Ok(json) => {
                 let place = place(line);
-                extend(&mut all, parse(&Item { json: &json, place }));
+                all.add(parse(&Item { json: &json, place }));
             }
             Err(error) => {
                 let text = format!("an object was not read: {error}");
-                extend(&mut all, Parsed::problem(place(line), text));
+                all.add(Parsed::problem(place(line), text));
             }
         }
     }
-    all
+    all.bounded(None)
 }
 
 fn read(text: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
@@ -263,10 +271,56 @@ fn read(text: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
     }
 }
 
-fn extend(all: &mut Parsed, more: Parsed) {
-    all.facts.extend(more.facts);
-    all.said.extend(more.said);
-    all.problems.extend(more.problems);
+/// What objects gave, facts of one kind together: of a large list there are very many.
+#[derive(Default)]
+struct All {
+    /// How many facts.
+    count: usize,
+    facts: Facts,
+    said: Vec<Said>,
+    problems: Vec<Problem>,
+}
+
+impl All {
+    fn add(&mut self, more: Parsed) {
+        for fact in more.facts {
+            self.count += fact.count();
+            self.facts.add(fact);
+        }
+        self.said.extend(more.said);
+        self.problems.extend(more.problems);
+    }
+
+    fn finish(self) -> Parsed {
+        Parsed {
+            facts: self.facts.into_kinds(),
+            said: self.said,
+            problems: self.problems,
+        }
+    }
+
+    fn bounded(self, left_out: Option<u32>) -> Bounded {
+        Bounded {
+            parsed: self.finish(),
+            left_out,
+        }
+    }
+}
+
+/// What a list gave for which there was not always room.
+pub(super) struct Bounded {
+    pub(super) parsed: Parsed,
+    /// The line from which on objects were left out.
+    pub(super) left_out: Option<u32>,
+}
+
+impl From<Parsed> for Bounded {
+    fn from(parsed: Parsed) -> Self {
+        Self {
+            parsed,
+            left_out: None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -103,6 +103,8 @@ pub fn scan_with<'a>(
     let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
     let mut gather = Gather::new(patterns, router, &spill);
     gather.replaced = instead.keys().cloned().collect();
+    let read = outputs.iter().flat_map(|(_, _, out)| &out.parsed.facts);
+    gather.facts.expect(read);
     let mut outputs = outputs.into_iter().peekable();
     while let Some((path, _, first)) = outputs.next() {
         let mut pieces = vec![first];
@@ -124,7 +126,7 @@ pub(crate) fn plain_text(bytes: &[u8]) -> String {
 }
 
 /// Runs a parser so that a bug in it costs this entry only.
-fn guarded(id: &str, path: &str, parse: impl FnOnce() -> Parsed) -> Parsed {
+fn guarded<T: From<Parsed>>(id: &str, path: &str, parse: impl FnOnce() -> T) -> T {
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(parse));
     caught.unwrap_or_else(|_| {
         let place = Place {
@@ -135,5 +137,6 @@ fn guarded(id: &str, path: &str, parse: impl FnOnce() -> Parsed) -> Parsed {
             place,
             format!("parser {id} failed on this entry; this is a bug in casefile"),
         )
+        .into()
     })
 }

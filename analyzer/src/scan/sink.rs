@@ -98,14 +98,17 @@ impl Sink<'_> {
                     ..*piece
                 })
             }
-            Target::Yaml(ours) if piece.seq == 0 && piece.last => Some(Out {
-                parsed: kube_list::parse_yaml(
-                    self.router,
-                    ours,
-                    &String::from_utf8_lossy(piece.bytes),
-                ),
-                ..Out::default()
-            }),
+            Target::Yaml(ours) if piece.seq == 0 && piece.last && !self.spill.is_crowded() => {
+                let text = String::from_utf8_lossy(piece.bytes);
+                let list = kube_list::parse_yaml(self.router, ours, &text, usize::MAX);
+                self.spill.count(list.parsed.count());
+                Some(Out {
+                    parsed: list.parsed,
+                    // It is counted as one.
+                    list: Some((false, true)),
+                    ..Out::default()
+                })
+            }
             Target::Yaml(_) | Target::Split(_) => {
                 let mut out = Out::default();
                 self.keep(piece, SPLIT_LIMIT, &mut out);
@@ -176,7 +179,7 @@ impl Sink<'_> {
             let sayings = sayings.filter_map(|said| Saying::of(self.patterns, said));
             out.said = sayings.collect();
         }
-        self.spill.count(parsed.facts.len());
+        self.spill.count(parsed.count());
         out.parsed = parsed;
         out.list = Some(kube_list::ends(bytes));
         if self.uids {

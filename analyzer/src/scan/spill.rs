@@ -30,6 +30,15 @@ impl Kept {
     pub(super) fn is_empty(&self) -> bool {
         matches!(self, Kept::Nothing)
     }
+
+    /// How many bytes it gives back.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Kept::Here(bytes) => bytes.len(),
+            Kept::There(_, length) => *length,
+            Kept::Nothing | Kept::Lost => 0,
+        }
+    }
 }
 
 /// Where texts wait.
@@ -114,6 +123,7 @@ impl Spill {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let file = file.0.as_mut().ok_or(io::ErrorKind::NotFound)?;
         file.seek(SeekFrom::Start(at))?;
+        into.reserve(length);
         let read = file.take(length as u64).read_to_end(into)?;
         (read == length)
             .then_some(())

@@ -3,5 +3,6 @@
 //!
 //! Pure: no I/O, no clock. What the objects cannot tell is said to be undecided, never guessed.
 
+pub mod flat;
 pub mod helm;
 pub mod scheduling;

@@ -162,8 +162,8 @@ fn pods(known: &Known<'_>, node: &str) -> Vec<Told> {
 }
 
 fn input<'a>(
-    env: &std::collections::BTreeMap<String, String>,
-    mounts: &std::collections::BTreeMap<String, String>,
+    env: &crate::scheduling::api::Labels,
+    mounts: &crate::scheduling::api::Labels,
     mut images: impl Iterator<Item = &'a String>,
     place: &Place,
 ) -> ToolkitInput {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::owner::{Belongs, How, Marked, Named, Objects};
 use super::{Seen, custom, drifts, labels, settings};
+use crate::flat::Flat;
 
 fn pairs(list: &[(&str, &str)]) -> BTreeMap<String, String> {
     let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
@@ -158,7 +159,7 @@ fn plugin(workload: &str) -> Seen {
         workload: format!("daemonset/gpu/{workload}"),
         container: "ctr".to_owned(),
         image: "nvcr.io/nvidia/k8s-device-plugin:v1".to_owned(),
-        env: Some(BTreeMap::from([(
+        env: Some(Flat::from([(
             "MIG_STRATEGY".to_owned(),
             Some("single".to_owned()),
         )])),

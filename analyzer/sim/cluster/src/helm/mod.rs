@@ -17,6 +17,8 @@ pub mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::flat::Flat;
+
 use expected::{Component, Expectation, image_name, image_parts};
 
 use crate::scheduling::quantity::Resources;
@@ -31,13 +33,13 @@ pub struct Seen {
     /// Image as written.
     pub image: String,
     /// Literal environment; none where only the image is known.
-    pub env: Option<BTreeMap<String, Option<String>>>,
+    pub env: Option<Flat<String, Option<String>>>,
     /// Command and arguments; none where only the image is known.
     pub args: Option<Vec<String>>,
     /// `limits.<resource>` and `requests.<resource>`.
-    pub resources: BTreeMap<String, String>,
+    pub resources: Flat<String, String>,
     /// Node selector of the pods.
-    pub node_selector: BTreeMap<String, String>,
+    pub node_selector: Flat<String, String>,
     /// `spec.replicas`, of workloads that have it.
     pub replicas: Option<u64>,
     /// Tolerations of the pods, as [`expected::toleration`] spells them.

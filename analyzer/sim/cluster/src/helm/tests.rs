@@ -1,17 +1,16 @@
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::expected::{components, image_parts};
 use super::lines::line_of;
 use super::{Seen, drifts};
+use crate::flat::Flat;
 
 fn container(workload: &str, image: &str) -> Seen {
     Seen {
         workload: workload.to_owned(),
         container: "main".to_owned(),
         image: image.to_owned(),
-        env: Some(BTreeMap::new()),
+        env: Some(Flat::new()),
         args: Some(Vec::new()),
         ..Seen::default()
     }

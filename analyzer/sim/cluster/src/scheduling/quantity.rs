@@ -1,10 +1,11 @@
 //! Quantities of the Kubernetes API: `500m`, `1.5Gi`, `20k`, `1e3`.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
+
+use crate::flat::Flat;
 
 /// A quantity in billionths, the finest step that the API knows. Larger values than an `i64` of whole units are cut to that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,9 +125,9 @@ fn times_power_of_ten(mut value: i128, mut power: i32) -> i128 {
 /// Amounts by resource in the units that the scheduler counts in: `cpu` in thousandths, everything else in whole units.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resources {
-    amounts: BTreeMap<String, i64>,
+    amounts: Flat<String, i64>,
     /// Resources whose quantity could not be read, with the text that stands there.
-    pub unread: BTreeMap<String, String>,
+    pub unread: Flat<String, String>,
 }
 
 impl Resources {

@@ -49,6 +49,8 @@ pub(super) fn parse_rule(words: &[String], family: Family) -> (Vec<Condition>, T
         target: Target::None,
     };
     parser.run();
+    // A node with many Services has a hundred thousand rules.
+    parser.conditions.shrink_to_fit();
     (parser.conditions, parser.target)
 }
 

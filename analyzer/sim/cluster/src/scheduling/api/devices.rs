@@ -1,6 +1,8 @@
 //! What dynamic resource allocation decides by: claims for devices, the devices that drivers publish, and their
 //! classes (`resource.k8s.io`, v1beta1 to v1).
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 /// A quantity as it is written: plain, or below `value`. Empty where none stands.

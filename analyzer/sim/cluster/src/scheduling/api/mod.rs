@@ -1,17 +1,16 @@
 //! The objects that decide where a pod can run, as the API server gives them; only what the decision reads.
 
-use std::collections::BTreeMap;
-
 use serde::de::Deserializer;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::Resources;
+use crate::flat::Flat;
 
 pub use devices::*;
 pub use others::*;
 
 /// Labels, annotations and node selectors.
-pub type Labels = BTreeMap<String, String>;
+pub type Labels = Flat<String, String>;
 
 /// `null` where a list or map may stand means none.
 fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>

@@ -192,7 +192,7 @@ fn displacing_pods_may_take_away_what_the_pod_wants_to_be_beside() {
     assert_eq!(case.verdict(&wants).sentence, beside);
     case.version = "v1.28.2";
     assert_eq!(case.verdict(&wants).sentence, format!("{beside}."));
-    case.pods[0].metadata.labels.clear();
+    case.pods[0].metadata.labels = api::Labels::new();
     let another = running(
         "other",
         "g",
