@@ -187,9 +187,7 @@ fn extended_resources(spec: &Spec) -> Labels {
 }
 
 /// The variables that a diagnosis reads, of all given containers.
-pub(super) fn environment<'a>(
-    containers: impl Iterator<Item = &'a ContainerSpec>,
-) -> Labels {
+pub(super) fn environment<'a>(containers: impl Iterator<Item = &'a ContainerSpec>) -> Labels {
     containers
         .flat_map(|container| &container.env)
         .filter(|variable| env_matters(&variable.name))

@@ -99,7 +99,7 @@ impl Own {
 
 /// What is needed, ready to be looked for.
 enum Tree {
-    Text(Needle),
+    Text(Box<Needle>),
     All(Vec<Tree>),
     Any(Vec<Tree>),
 }
@@ -116,7 +116,7 @@ impl Tree {
                     let end = rest.find(char::is_control).unwrap_or(rest.len());
                     let (text, behind) = rest.split_at(end);
                     rest = behind;
-                    Some(Tree::Text(Needle::new(text)))
+                    Some(Tree::Text(Box::new(Needle::new(text))))
                 }
                 signs::END => open.pop().map(Self::closed),
                 sign => {
