@@ -12,7 +12,8 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 
 use super::ascii;
-use super::shape::{DIGITS, DRAWN, HEX, MIXED, Words, drawn, is_open};
+use super::drawn;
+use super::shape::{DIGITS, DRAWN, HEX, MIXED, Words, is_open};
 
 /// Size of an automaton in bytes; a larger one is not asked.
 const LARGEST: usize = 1 << 17;

@@ -7,6 +7,7 @@ mod abstract_match;
 mod ascii;
 mod boots;
 mod clauses;
+mod drawn;
 mod expression;
 mod hit;
 mod index;

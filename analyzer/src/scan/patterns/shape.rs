@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::drawn;
+
 /// An open place of digits.
 pub(super) const DIGITS: u8 = 0x80;
 /// An open place of a number in base 16: digits and the letters `a` to `f`.
@@ -98,12 +100,12 @@ impl Words {
     }
 
     /// Whether a part of a name that was drawn holds no word.
-    fn is_free(&self, drawn: &[u8]) -> bool {
+    pub(super) fn is_free(&self, drawn: &[u8]) -> bool {
         !self.stand_in(drawn) && !drawn.windows(WORD - 1).any(|three| self.has_short(three))
     }
 
     /// Whether one of the other words stands in digits and letters.
-    fn stand_in(&self, token: &[u8]) -> bool {
+    pub(super) fn stand_in(&self, token: &[u8]) -> bool {
         let mut places = token.windows(SHORTEST).enumerate();
         places.any(|(at, four)| {
             let begin = Self::begin([four[0], four[1], four[2], four[3]]);
@@ -133,9 +135,9 @@ pub(super) fn may_be_open(token: &[u8]) -> bool {
 
 /// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
 const OTHER: u8 = 0;
-const DIGIT: u8 = 1;
+pub(super) const DIGIT: u8 = 1;
 const HEX_LETTER: u8 = 2;
-const LETTER: u8 = 4;
+pub(super) const LETTER: u8 = 4;
 
 static KINDS: [u8; 256] = kinds();
 
@@ -177,11 +179,11 @@ pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Ve
             continue;
         }
         shape.extend_from_slice(&text[copied..start]);
-        if kinds & LETTER == 0 && is_uuid(&text[start..]) {
-            at = start + uuid(&text[start..], words, shape);
+        if kinds & LETTER == 0 && drawn::is_uuid(&text[start..]) {
+            at = start + drawn::uuid(&text[start..], words, shape);
         } else {
             open(token, kinds, words, shape);
-            at += drawn_behind(&text[at..], words, shape);
+            at += drawn::behind(&text[at..], words, shape);
         }
         copied = at;
     }
@@ -202,95 +204,6 @@ fn open(token: &[u8], kinds: u8, words: &Words, shape: &mut Vec<u8>) {
         shape.push(DRAWN);
     } else {
         mixed(token, words, shape);
-    }
-}
-
-/// The end of a pod's name is drawn as well as what stands before it, and a fifth of all such ends hold no digit; gives
-/// the length of one that a text begins with.
-#[inline]
-fn drawn_behind(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
-    const END: usize = 5;
-    let Some((b'-', rest)) = text.split_first() else {
-        return 0;
-    };
-    let (length, kinds) = token_at(rest);
-    let end = &rest[..length];
-    // What holds a digit is met by itself.
-    let is_end = length == END && kinds & DIGIT == 0 && drawn::are_letters(end);
-    if !is_end || !words.is_free(end) {
-        return 0;
-    }
-    shape.extend([b'-', DRAWN]);
-    END + 1
-}
-
-/// Lengths of the parts of a UUID.
-const UUID: [usize; 5] = [8, 4, 4, 4, 12];
-
-/// Whether a text begins with a UUID in lower case.
-#[inline]
-fn is_uuid(text: &[u8]) -> bool {
-    if text.get(UUID[0]) != Some(&b'-') {
-        return false;
-    }
-    let mut rest = text;
-    UUID.iter().enumerate().all(|(number, part)| {
-        let (length, kinds) = token_at(rest);
-        rest = &rest[length..];
-        let is_last = number + 1 == UUID.len();
-        let is_part =
-            length == *part && kinds & LETTER == 0 && (is_last || rest.first() == Some(&b'-'));
-        rest = rest.get(1..).unwrap_or_default();
-        is_part
-    })
-}
-
-/// Appends the shape of a UUID: a number in base 16 each part that holds a digit, so that those of digits only are of no
-/// other shape. Gives its length.
-fn uuid(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
-    let mut at = 0;
-    for (number, length) in UUID.into_iter().enumerate() {
-        if number > 0 {
-            shape.push(b'-');
-            at += 1;
-        }
-        let part = &text[at..at + length];
-        at += length;
-        if part.iter().any(u8::is_ascii_digit) && !words.stand_in(part) {
-            shape.push(HEX);
-        } else {
-            shape.extend_from_slice(part);
-        }
-    }
-    at
-}
-
-/// The alphabet in which Kubernetes draws parts of names (`k8s.io/apimachinery/pkg/util/rand`): no vowels, so that no
-/// words come up.
-pub(super) mod drawn {
-    /// Lengths of such parts: the end of a pod's name, the hash of a template.
-    pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 5..=10;
-
-    /// Its letters and digits, as ranges.
-    pub(in super::super) const RANGES: [(u8, u8); 8] = [
-        (b'2', b'2'),
-        (b'4', b'9'),
-        (b'b', b'd'),
-        (b'f', b'h'),
-        (b'j', b'n'),
-        (b'p', b't'),
-        (b'v', b'x'),
-        (b'z', b'z'),
-    ];
-
-    pub(super) fn is_letter(byte: u8) -> bool {
-        RANGES
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&byte))
-    }
-
-    pub(super) fn are_letters(token: &[u8]) -> bool {
-        token.iter().all(|byte| is_letter(*byte))
     }
 }
 
@@ -338,7 +251,7 @@ fn token_start(text: &[u8], digit: usize, is_escaped: bool) -> usize {
 
 /// Length of the digits and letters that a text begins with, and their kinds together.
 #[inline]
-fn token_at(text: &[u8]) -> (usize, u8) {
+pub(super) fn token_at(text: &[u8]) -> (usize, u8) {
     let mut kinds = OTHER;
     let mut length = 0;
     for byte in text {
@@ -424,12 +337,12 @@ mod tests {
                     at += 1;
                 }
                 _ if kinds & DIGIT == 0 || words.stand_in(token) => shape.extend_from_slice(token),
-                kinds if kinds & LETTER == 0 && is_uuid(&text[at..]) => {
-                    at += uuid(&text[at..], words, &mut shape) - length;
+                kinds if kinds & LETTER == 0 && drawn::is_uuid(&text[at..]) => {
+                    at += drawn::uuid(&text[at..], words, &mut shape) - length;
                 }
                 kinds => {
                     open(token, kinds, words, &mut shape);
-                    at += drawn_behind(&text[at + length..], words, &mut shape);
+                    at += drawn::behind(&text[at + length..], words, &mut shape);
                 }
             }
             at += length;

@@ -1,0 +1,89 @@
+//! What programs draw in lines: parts of names in the alphabet of Kubernetes, and UUIDs.
+
+use super::shape::{DIGIT, DRAWN, HEX, LETTER, Words, token_at};
+
+/// Lengths of drawn parts of names: the end of a pod's name, the hash of a template.
+pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 5..=10;
+
+/// The alphabet in which Kubernetes draws parts of names (`k8s.io/apimachinery/pkg/util/rand`), as ranges: no vowels, so
+/// that no words come up.
+pub(super) const RANGES: [(u8, u8); 8] = [
+    (b'2', b'2'),
+    (b'4', b'9'),
+    (b'b', b'd'),
+    (b'f', b'h'),
+    (b'j', b'n'),
+    (b'p', b't'),
+    (b'v', b'x'),
+    (b'z', b'z'),
+];
+
+pub(super) fn is_letter(byte: u8) -> bool {
+    RANGES
+        .iter()
+        .any(|(first, last)| (*first..=*last).contains(&byte))
+}
+
+pub(super) fn are_letters(token: &[u8]) -> bool {
+    token.iter().all(|byte| is_letter(*byte))
+}
+
+/// The end of a pod's name is drawn as well as what stands before it, and a fifth of all such ends hold no digit; gives
+/// the length of one that a text begins with.
+#[inline]
+pub(super) fn behind(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
+    const END: usize = 5;
+    let Some((b'-', rest)) = text.split_first() else {
+        return 0;
+    };
+    let (length, kinds) = token_at(rest);
+    let end = &rest[..length];
+    // What holds a digit is met by itself.
+    let is_end = length == END && kinds & DIGIT == 0 && are_letters(end);
+    if !is_end || !words.is_free(end) {
+        return 0;
+    }
+    shape.extend([b'-', DRAWN]);
+    END + 1
+}
+
+/// Lengths of the parts of a UUID.
+const UUID: [usize; 5] = [8, 4, 4, 4, 12];
+
+/// Whether a text begins with a UUID in lower case.
+#[inline]
+pub(super) fn is_uuid(text: &[u8]) -> bool {
+    if text.get(UUID[0]) != Some(&b'-') {
+        return false;
+    }
+    let mut rest = text;
+    UUID.iter().enumerate().all(|(number, part)| {
+        let (length, kinds) = token_at(rest);
+        rest = &rest[length..];
+        let is_last = number + 1 == UUID.len();
+        let is_part =
+            length == *part && kinds & LETTER == 0 && (is_last || rest.first() == Some(&b'-'));
+        rest = rest.get(1..).unwrap_or_default();
+        is_part
+    })
+}
+
+/// Appends the shape of a UUID: a number in base 16 each part that holds a digit, so that those of digits only are of no
+/// other shape. Gives its length.
+pub(super) fn uuid(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
+    let mut at = 0;
+    for (number, length) in UUID.into_iter().enumerate() {
+        if number > 0 {
+            shape.push(b'-');
+            at += 1;
+        }
+        let part = &text[at..at + length];
+        at += length;
+        if part.iter().any(u8::is_ascii_digit) && !words.stand_in(part) {
+            shape.push(HEX);
+        } else {
+            shape.extend_from_slice(part);
+        }
+    }
+    at
+}
