@@ -1,5 +1,6 @@
 //! Log lines: the text of a raw line, its time and who said it, decoded only when a literal matched.
 
+pub(crate) mod drawn;
 mod journal;
 mod quick;
 

@@ -1,5 +1,6 @@
 //! Commands with what the bundle knows: the pod, the node and the card that a rule leaves open.
 
+use crate::lines::drawn;
 use crate::model::{Analysis, Incident};
 use crate::rules::template::is_shell_word;
 
@@ -263,7 +264,7 @@ fn deployment(pod: &str) -> Option<&str> {
     let rest = without_own(pod)?;
     let (name, hash) = rest.rsplit_once('-')?;
     let fits = (6..=10).contains(&hash.len()) && !name.is_empty();
-    (fits && is_drawn(hash)).then_some(name)
+    (fits && drawn::are_letters(hash.as_bytes())).then_some(name)
 }
 
 /// The DaemonSet that a pod's name tells: `NAME-` with five characters of its own, where no ReplicaSet stands between.
@@ -277,13 +278,7 @@ fn daemonset(pod: &str) -> Option<&str> {
 /// A pod's name without the five characters that its controller drew.
 fn without_own(pod: &str) -> Option<&str> {
     let (rest, own) = pod.rsplit_once('-')?;
-    (own.len() == 5 && is_drawn(own)).then_some(rest)
-}
-
-/// Kubernetes writes neither vowels nor 0, 1 and 3 into what it draws.
-fn is_drawn(text: &str) -> bool {
-    text.chars()
-        .all(|c| "bcdfghjklmnpqrstvwxz2456789".contains(c))
+    drawn::is_end_of_pod(own).then_some(rest)
 }
 
 /// The next name that a command leaves open: where it begins and ends, and its index in [`NAMES`].

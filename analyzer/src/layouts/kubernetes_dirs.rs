@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use casefile_bundle::Entry;
 
 use super::{Capture, Part, Survey, Target};
+use crate::lines::drawn;
 use crate::parsers::{Read, Router};
 
 /// Kinds whose objects have no namespace.
@@ -40,13 +41,10 @@ pub(super) fn everywhere(plural: &str) -> String {
 
 /// Splits `<pod>-<rest>`: the name of a pod that a controller made ends with five letters that it drew.
 pub(super) fn pod_and_rest(name: &str) -> Option<(&str, &str)> {
-    // Kubernetes draws from letters and digits that spell no word.
-    const DRAWN: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-    let drawn = |part: &str| part.len() == 5 && part.bytes().all(|byte| DRAWN.contains(&byte));
     let mut end = 0;
     for part in name.split('-') {
         end += part.len();
-        if end > part.len() && drawn(part) && end + 1 < name.len() {
+        if end > part.len() && drawn::is_end_of_pod(part) && end + 1 < name.len() {
             return Some((&name[..end], &name[end + 1..]));
         }
         end += 1;

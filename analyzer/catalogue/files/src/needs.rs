@@ -44,12 +44,9 @@ impl Needs {
         collect(hir, &mut all);
         all.sort();
         all.dedup();
-        match (all.pop(), all.is_empty()) {
-            (Some(one), true) => one,
-            (last, _) => {
-                all.extend(last);
-                Self::All(all)
-            }
+        match all.len() {
+            1 => all.remove(0),
+            _ => Self::All(all),
         }
     }
 

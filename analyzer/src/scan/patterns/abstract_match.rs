@@ -12,8 +12,8 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 
 use super::ascii;
-use super::drawn;
 use super::shape::{DIGITS, DRAWN, HEX, MIXED, Words, is_open};
+use crate::lines::drawn;
 
 /// Size of an automaton in bytes; a larger one is not asked.
 const LARGEST: usize = 1 << 17;

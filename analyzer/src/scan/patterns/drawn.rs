@@ -1,32 +1,10 @@
-//! What programs draw in lines: parts of names in the alphabet of Kubernetes, and UUIDs.
+//! Shapes of what programs draw in lines: parts of names in the alphabet of Kubernetes, and UUIDs.
 
 use super::shape::{DIGIT, DRAWN, HEX, LETTER, Words, token_at};
+use crate::lines::drawn;
 
 /// Lengths of drawn parts of names: the end of a pod's name, the hash of a template.
 pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 5..=10;
-
-/// The alphabet in which Kubernetes draws parts of names (`k8s.io/apimachinery/pkg/util/rand`), as ranges: no vowels, so
-/// that no words come up.
-pub(super) const RANGES: [(u8, u8); 8] = [
-    (b'2', b'2'),
-    (b'4', b'9'),
-    (b'b', b'd'),
-    (b'f', b'h'),
-    (b'j', b'n'),
-    (b'p', b't'),
-    (b'v', b'x'),
-    (b'z', b'z'),
-];
-
-pub(super) fn is_letter(byte: u8) -> bool {
-    RANGES
-        .iter()
-        .any(|(first, last)| (*first..=*last).contains(&byte))
-}
-
-pub(super) fn are_letters(token: &[u8]) -> bool {
-    token.iter().all(|byte| is_letter(*byte))
-}
 
 /// The end of a pod's name is drawn as well as what stands before it, and a fifth of all such ends hold no digit; gives
 /// the length of one that a text begins with.
@@ -39,7 +17,7 @@ pub(super) fn behind(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
     let (length, kinds) = token_at(rest);
     let end = &rest[..length];
     // What holds a digit is met by itself.
-    let is_end = length == END && kinds & DIGIT == 0 && are_letters(end);
+    let is_end = length == END && kinds & DIGIT == 0 && drawn::are_letters(end);
     if !is_end || !words.is_free(end) {
         return 0;
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::drawn;
+use super::drawn::{self, is_uuid};
+use crate::lines::drawn::{are_letters, is_letter};
 
 /// An open place of digits.
 pub(super) const DIGITS: u8 = 0x80;
@@ -16,7 +17,7 @@ pub(super) fn may_stand_at(byte: u8, place: u8) -> bool {
     match place {
         DIGITS => byte.is_ascii_digit(),
         HEX => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
-        DRAWN => drawn::is_letter(byte),
+        DRAWN => is_letter(byte),
         _ => byte.is_ascii_alphanumeric(),
     }
 }
@@ -61,7 +62,7 @@ impl Words {
             let tokens = text.as_bytes().split(|byte| kind(*byte) == OTHER);
             for token in tokens.filter(|token| token.len() >= SHORTEST) {
                 let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
-                if kinds & DIGIT != 0 || kinds == HEX_LETTER || drawn::are_letters(token) {
+                if kinds & DIGIT != 0 || kinds == HEX_LETTER || are_letters(token) {
                     let at = Self::begin([token[0], token[1], token[2], token[3]]);
                     begins[at / 64] |= 1u64 << (at % 64);
                     others.insert(Box::from(token));
@@ -179,7 +180,7 @@ pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Ve
             continue;
         }
         shape.extend_from_slice(&text[copied..start]);
-        if kinds & LETTER == 0 && drawn::is_uuid(&text[start..]) {
+        if kinds & LETTER == 0 && is_uuid(&text[start..]) {
             at = start + drawn::uuid(&text[start..], words, shape);
         } else {
             open(token, kinds, words, shape);
@@ -197,10 +198,7 @@ fn open(token: &[u8], kinds: u8, words: &Words, shape: &mut Vec<u8>) {
         shape.push(DIGITS);
     } else if kinds == DIGIT | HEX_LETTER {
         shape.push(HEX);
-    } else if drawn::LENGTHS.contains(&token.len())
-        && drawn::are_letters(token)
-        && words.is_free(token)
-    {
+    } else if drawn::LENGTHS.contains(&token.len()) && are_letters(token) && words.is_free(token) {
         shape.push(DRAWN);
     } else {
         mixed(token, words, shape);
@@ -337,7 +335,7 @@ mod tests {
                     at += 1;
                 }
                 _ if kinds & DIGIT == 0 || words.stand_in(token) => shape.extend_from_slice(token),
-                kinds if kinds & LETTER == 0 && drawn::is_uuid(&text[at..]) => {
+                kinds if kinds & LETTER == 0 && is_uuid(&text[at..]) => {
                     at += drawn::uuid(&text[at..], words, &mut shape) - length;
                 }
                 kinds => {

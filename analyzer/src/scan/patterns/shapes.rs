@@ -231,12 +231,11 @@ impl Shapes {
         };
         let certain: Box<[u32]> = possible.iter().copied().filter(matches).collect();
         possible.retain(|number| {
-            let automaton = || patterns.automaton(*number);
-            let mut may = |automaton| {
-                self.follower
-                    .may_match(automaton, patterns.words(), &self.said)
+            let may = |automaton| {
+                let words = patterns.words();
+                self.follower.may_match(automaton, words, &self.said)
             };
-            certain.binary_search(number).is_ok() || automaton().is_none_or(&mut may)
+            certain.binary_search(number).is_ok() || patterns.automaton(*number).is_none_or(may)
         });
         Some(Known {
             shape: self.shape.as_slice().into(),

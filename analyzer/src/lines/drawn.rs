@@ -1,0 +1,42 @@
+//! The alphabet in which Kubernetes draws parts of names (`k8s.io/apimachinery/pkg/util/rand`): neither vowels nor 0, 1 and
+//! 3, so that no words come up.
+
+/// Its letters and digits, as ranges.
+pub(crate) const RANGES: [(u8, u8); 8] = [
+    (b'2', b'2'),
+    (b'4', b'9'),
+    (b'b', b'd'),
+    (b'f', b'h'),
+    (b'j', b'n'),
+    (b'p', b't'),
+    (b'v', b'x'),
+    (b'z', b'z'),
+];
+
+/// Whether a byte is of it.
+pub(crate) fn is_letter(byte: u8) -> bool {
+    RANGES
+        .iter()
+        .any(|(first, last)| (*first..=*last).contains(&byte))
+}
+
+/// Whether all bytes are.
+pub(crate) fn are_letters(token: &[u8]) -> bool {
+    token.iter().all(|byte| is_letter(*byte))
+}
+
+/// Whether it is the end that a controller draws for the name of a pod.
+pub(crate) fn is_end_of_pod(part: &str) -> bool {
+    part.len() == 5 && are_letters(part.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ranges_are_the_alphabet() {
+        let all: Vec<u8> = (0..=u8::MAX).filter(|byte| is_letter(*byte)).collect();
+        assert_eq!(all, b"2456789bcdfghjklmnpqrstvwxz");
+    }
+}
