@@ -39,6 +39,17 @@ impl Spec {
     const fn tail(self, tail: usize) -> Self {
         Self { tail, ..self }
     }
+
+    /// Whether a match begins with a hint, where no word goes on.
+    pub(crate) fn begins_word(&self) -> bool {
+        let begins = [r"\b(?<s>", r"(?:^|[^\w.])(?<s>"];
+        self.tail > 0 && begins.iter().any(|begin| self.regex.starts_with(begin))
+    }
+
+    /// Whether it is that of a user in an address, which holds an `@`.
+    pub(crate) fn of_address(&self) -> bool {
+        self.hints == ["://"]
+    }
 }
 
 const fn form(
@@ -104,4 +115,29 @@ pub fn classes() -> Vec<(&'static str, String)> {
     by_form
         .chain(by_name.map(|(class, how)| (class, how.to_owned())))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use regex_syntax::hir::literal::Extractor;
+
+    #[test]
+    fn a_form_that_begins_a_word_begins_with_one_of_its_hints() {
+        let forms: Vec<_> = SPECS.iter().filter(|form| form.begins_word()).collect();
+        assert!(forms.len() > 10);
+        for form in forms {
+            // The first branch of `(?:^|[^\w.])` is no part of a match.
+            let inner = form.regex.replacen(r"(?:^|[^\w.])", r"\b", 1);
+            let begins = Extractor::new().extract(&regex_syntax::parse(&inner).unwrap());
+            let begins = begins.literals().unwrap_or_default();
+            assert!(!begins.is_empty(), "{}", form.regex);
+            for begin in begins {
+                let begin = begin.as_bytes().to_ascii_lowercase();
+                let hint = |hint: &&str| begin.starts_with(hint.as_bytes());
+                let text = String::from_utf8_lossy(&begin);
+                assert!(form.hints.iter().any(hint), "{text}: {}", form.regex);
+            }
+        }
+    }
 }

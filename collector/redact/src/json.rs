@@ -11,8 +11,7 @@ use super::scan::{Hints, Places};
 use super::words::{KeyClass, classify};
 use super::{MAX_DEPTH, clean_text, encoded, escapes, patterns, unexplained};
 use strings::{
-    byte_list, escape, holds_secret_object, is_plain_address, is_word, key_line, name_behind,
-    string_end, unescape,
+    byte_list, escape, holds_secret_object, is_word, key_line, name_behind, string_end, unescape,
 };
 
 /// Deeper nesting is copied without the knowledge of keys further out.
@@ -325,9 +324,6 @@ impl<'a> Line<'a, '_> {
         if (quiet && !hidden) || self.depth >= MAX_DEPTH {
             return self.unexplained(start, end);
         }
-        if !hidden && hints.addresses() && is_plain_address(raw) {
-            return self.address(start, end);
-        }
         let text = unescape(raw);
         // A single word is explained by its name alone, which stands in the line; what is encoded in it is not.
         let guesses = self.marker.guesses;
@@ -339,21 +335,6 @@ impl<'a> Line<'a, '_> {
             self.unexplained(start, end);
         } else {
             self.replace(start, end, &escape(&cleaned));
-        }
-    }
-
-    /// An address in which nobody logs in: all that is left to do with it as a text of its own.
-    fn address(&mut self, start: usize, end: usize) {
-        let raw = &self.whole[start..end];
-        let drawn = match self.marker.guesses {
-            true => unexplained::found(raw.as_bytes(), self.marker.known()),
-            false => None,
-        };
-        let cleaned = drawn
-            .and_then(|first| unexplained::clean_from(raw, first, self.depth + 1, self.marker));
-        match cleaned {
-            Some(cleaned) => self.replace(start, end, &escape(&cleaned)),
-            None => self.unexplained(start, end),
         }
     }
 

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::forms::{Check, SPECS};
 use super::marker::Marker;
-use super::scan::{Hints, of_address};
+use super::scan::Hints;
 use super::value::{harmless, looks_random};
 
 /// The expression of each form, read when it is needed for the first time: most runs need a few.
@@ -22,9 +22,7 @@ fn expression(index: usize) -> Option<&'static Regex> {
 /// Replaces every secret that has a form of its own, as far as the hints allow any.
 pub(crate) fn replace<'a>(text: Cow<'a, str>, hints: Hints, marker: &mut Marker) -> Cow<'a, str> {
     let mut text = text;
-    // Without an `@` nobody logs in at an address.
-    let login = memchr::memchr(b'@', text.as_bytes()).is_some();
-    for index in hints.forms().filter(|index| login || !of_address(*index)) {
+    for index in hints.forms() {
         if let Some(form) = expression(index).filter(|form| form.is_match(&text)) {
             text = replace_form(index, form, &text, marker).into();
         }
@@ -88,9 +86,25 @@ mod tests {
 
     #[test]
     fn what_an_address_holds_ends_with_an_at() {
-        let mut of_addresses = SPECS.iter().filter(|spec| spec.hints == ["://"]);
+        let mut of_addresses = SPECS.iter().filter(|spec| spec.of_address());
         assert!(of_addresses.all(|spec| spec.regex.contains('@') && !spec.regex.contains("@?")));
-        assert!(hints(b"tcp://10.0.0.1").addresses() && !hints(b"jdbc:x://a password").addresses());
+        let login = |text: &str| !hints(text.as_bytes()).none();
+        for none in [
+            "tcp://10.0.0.1",
+            "see http://h/a@b",
+            "http://h:1 a@b",
+            "x://",
+        ] {
+            assert!(!login(none), "{none}");
+        }
+        for some in [
+            "x://a:b@h/",
+            r"x://DOMAIN\a:b@h",
+            "https://me@h",
+            r"x://a:b\u0040h",
+        ] {
+            assert!(login(some), "{some}");
+        }
     }
 
     #[test]

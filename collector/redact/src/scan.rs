@@ -12,8 +12,6 @@ mod search;
 mod seen;
 mod skim;
 
-use std::sync::LazyLock;
-
 use super::forms::SPECS;
 use super::known::Known;
 use super::unexplained;
@@ -157,11 +155,6 @@ impl Hints {
         self.0 & (1 << PROGRAM_BIT) != 0
     }
 
-    /// Whether nothing may stand there but what addresses hold.
-    pub(crate) fn addresses(self) -> bool {
-        self.0 != 0 && self.0 & !*ADDRESSES == 0
-    }
-
     /// The forms that may stand there, by their place in [`SPECS`].
     pub(crate) fn forms(self) -> impl Iterator<Item = usize> {
         let mut bits = self.0 >> FIRST_FORM;
@@ -174,18 +167,6 @@ impl Hints {
         })
     }
 }
-
-/// Whether a form is that of a user in an address, which holds an `@`.
-pub(crate) fn of_address(form: usize) -> bool {
-    SPECS.get(form).is_some_and(|form| form.hints == ["://"])
-}
-
-/// The bits of these forms.
-static ADDRESSES: LazyLock<u128> = LazyLock::new(|| {
-    let forms = (0..SPECS.len()).zip(FIRST_FORM..);
-    let of_addresses = forms.filter(|(form, _)| of_address(*form));
-    of_addresses.fold(0, |all, (_, bit)| all | 1 << bit)
-});
 
 /// What these bytes may hold; one search for everything.
 pub(crate) fn hints(bytes: &[u8]) -> Hints {

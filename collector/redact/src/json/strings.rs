@@ -50,18 +50,6 @@ pub(super) fn is_word(raw: &str) -> bool {
         .all(|b| b.is_ascii_alphanumeric() || b"_-./@+".contains(&b))
 }
 
-/// Whether a string is an address, as one word, in which no user logs in: `containerd://0a1b2c3d`.
-pub(super) fn is_plain_address(raw: &str) -> bool {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-    let scheme = raw.split_once("://").is_some_and(|(scheme, _)| {
-        scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(letter)
-    });
-    scheme
-        && raw
-            .bytes()
-            .all(|b| b.is_ascii_graphic() && !b"@\\\"".contains(&b))
-}
-
 /// The place of a string's closing quote.
 pub(super) fn string_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();

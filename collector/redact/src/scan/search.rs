@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::super::forms::SPECS;
+use super::super::forms::{SPECS, Spec};
 use super::super::words::STEMS;
 use super::names::names_secret;
 use super::skim::Skim;
@@ -17,9 +17,34 @@ use super::{
 /// One word that is searched for.
 struct Word {
     text: &'static [u8],
-    bit: u128,
-    /// It counts only with so many characters of a token behind it.
-    tail: usize,
+    bits: u128,
+    counts: Counts,
+}
+
+/// What else must hold where a word stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    /// Nothing.
+    Always,
+    /// The name around it is one of a secret.
+    InName,
+    /// So many characters of a token stand behind it.
+    Before(usize),
+    /// And no word goes on there.
+    Begins(usize),
+    /// Somebody may log in at the address that it is part of.
+    Login,
+}
+
+impl Counts {
+    fn of(form: &Spec) -> Self {
+        match form.tail {
+            _ if form.of_address() => Self::Login,
+            0 => Self::Always,
+            tail if form.begins_word() => Self::Begins(tail),
+            tail => Self::Before(tail),
+        }
+    }
 }
 
 /// Letters that mean the same to the search share a class; three classes in a row find the words that may begin there.
@@ -70,32 +95,34 @@ pub(super) static SEARCH: LazyLock<Search> = LazyLock::new(|| {
         fourths: vec![0; TRIPLES],
         lists: vec![Vec::new(); TRIPLES],
     };
-    for (words, bit) in [
-        (&STEMS[..], NAME_BIT),
-        (PROGRAMS, PROGRAM_BIT),
-        (&OTHERS[..], OTHER_BIT),
-        (&STRUCTURE[..], STRUCTURE_BIT),
-    ] {
-        words.iter().for_each(|word| search.add(word, bit, 0));
-    }
+    let mut add = |words: &[&'static str], bit: u32, counts: Counts| {
+        for word in words {
+            search.add(word, 1 << bit, counts);
+        }
+    };
+    add(&STEMS, NAME_BIT, Counts::InName);
+    add(PROGRAMS, PROGRAM_BIT, Counts::Always);
+    add(&OTHERS, OTHER_BIT, Counts::Always);
+    add(&STRUCTURE, STRUCTURE_BIT, Counts::Always);
     for (form, bit) in SPECS.iter().zip(FIRST_FORM..) {
-        form.hints
-            .iter()
-            .for_each(|hint| search.add(hint, bit, form.tail));
+        add(form.hints, bit, Counts::of(form));
     }
     search
 });
 
 impl Search {
-    fn add(&mut self, text: &'static str, bit: u32, tail: usize) {
+    fn add(&mut self, text: &'static str, bits: u128, counts: Counts) {
         let word = self.words.len();
         let text = text.as_bytes();
+        let form = bits >= 1 << FIRST_FORM;
+        let mut all = self.words.iter_mut();
+        if let Some(same) = all.find(|word| form && word.text == text && word.counts == counts) {
+            // Several forms have this hint.
+            same.bits |= bits;
+            return;
+        }
         self.skim.add(text);
-        self.words.push(Word {
-            text,
-            bit: 1 << bit,
-            tail,
-        });
+        self.words.push(Word { text, bits, counts });
         let class = |at: usize| text.get(at).map(|byte| usize::from(class(*byte)));
         // What a word of two letters ends before may be anything.
         let thirds = class(2).map_or(0..1 << CLASS_BITS, |third| third..third + 1);
@@ -118,7 +145,7 @@ impl Search {
         words.find(|word| memchr::memmem::find(word, text.as_bytes()).is_some())
     }
 
-    /// Calls `hit` with the place and the bit of each find that counts, front to back, until it says stop.
+    /// Calls `hit` with the place and the bits of each find that counts, front to back, until it says stop.
     pub(super) fn run(&self, bytes: &[u8], hit: impl FnMut(usize, usize, u128) -> bool) {
         self.within(bytes, &(0..bytes.len()), hit);
     }
@@ -191,7 +218,7 @@ impl Search {
             if word.ends_as(there)
                 && there.eq_ignore_ascii_case(word.text)
                 && word.counts(bytes, start, end)
-                && hit(start, end, word.bit)
+                && hit(start, end, word.bits)
             {
                 return true;
             }
@@ -211,11 +238,46 @@ impl Word {
     }
 
     fn counts(&self, bytes: &[u8], start: usize, end: usize) -> bool {
-        if self.bit == 1 << NAME_BIT {
-            return names_secret(bytes, start, end);
-        }
         let token = |b: &u8| b.is_ascii_alphanumeric() || b"_+/=.:~-".contains(b);
-        let behind = bytes.get(end..end + self.tail);
-        self.tail == 0 || behind.is_some_and(|behind| behind.iter().all(token))
+        let before = |tail: usize| {
+            let behind = bytes.get(end..end + tail);
+            behind.is_some_and(|behind| behind.iter().all(token))
+        };
+        match self.counts {
+            Counts::Always => true,
+            Counts::InName => names_secret(bytes, start, end),
+            Counts::Before(tail) => before(tail),
+            Counts::Begins(tail) => may_begin(&bytes[..start]) && before(tail),
+            Counts::Login => may_log_in(&bytes[end..]),
+        }
     }
+}
+
+/// No escape is written with more letters: `\u000a`, `%250A`, `\x1b[1;31m` behind its last sign.
+const LONGEST_ESCAPE: usize = 5;
+
+/// Whether a word may begin behind this: no letter or digit stands there, or it may be the end of an escape.
+fn may_begin(before: &[u8]) -> bool {
+    let word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let last = before.iter().rev().take(LONGEST_ESCAPE + 1);
+    let length = last.take_while(word).count();
+    let sign = before.len().checked_sub(length + 1).map(|at| before[at]);
+    length == 0 || (length <= LONGEST_ESCAPE && sign.is_some_and(|sign| b"\\%[;&=".contains(&sign)))
+}
+
+/// No address is longer.
+const LONGEST_LOGIN: usize = 4096;
+
+/// Whether an `@` may stand in an address behind its `://`, in front of the path: itself or as an escape.
+fn may_log_in(behind: &[u8]) -> bool {
+    let end = |byte: &u8| *byte == b'/' || byte.is_ascii_whitespace();
+    let says = behind
+        .iter()
+        .take(LONGEST_LOGIN)
+        .find_map(|byte| match byte {
+            b'@' | b'\\' => Some(true),
+            byte if end(byte) => Some(false),
+            _ => None,
+        });
+    says.unwrap_or(behind.len() > LONGEST_LOGIN)
 }
