@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::marker::Marker;
+use super::table::all_hex;
 use super::{MAX_DEPTH, clean_text};
 
 /// One way to write a byte.
@@ -104,7 +105,7 @@ fn letters_behind(bytes: &[u8], start: usize) -> usize {
     }
     let digits = |count: usize| {
         let digits = bytes.get(start + 1..=start + count);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        digits.is_some_and(all_hex)
     };
     match bytes.get(start) {
         Some(b'n' | b't' | b'r') => 1,

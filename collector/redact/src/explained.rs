@@ -18,6 +18,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::encoded;
+use super::table::all_hex;
 use lower::Words;
 use marks::behind_mark;
 
@@ -152,7 +153,7 @@ fn is_interface(text: &[u8]) -> bool {
         b"cali", b"veth", b"lxc", b"tap", b"azv", b"eni", b"vnet", b"enx",
     ];
     let rest = KINDS.iter().find_map(|kind| text.strip_prefix(*kind));
-    rest.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit)) || is_placed(text)
+    rest.is_some_and(all_hex) || is_placed(text)
 }
 
 const MAX_INTERFACE: usize = 15;
@@ -184,8 +185,7 @@ fn names_object(before: &[u8], text: &[u8]) -> bool {
         let length = before.iter().rev().take_while(token).count();
         before[before.len() - length..].starts_with(ORACLE.needle())
     };
-    (pod.len() >= 8 && pod.iter().all(u8::is_ascii_hexdigit))
-        || (ORACLE.find(before).is_some() && oracle())
+    (pod.len() >= 8 && all_hex(pod)) || (ORACLE.find(before).is_some() && oracle())
 }
 
 static ORACLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("ocid1."));

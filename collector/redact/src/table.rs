@@ -25,3 +25,13 @@ pub(crate) const fn with(mut table: [bool; 256], marks: &[u8]) -> [bool; 256] {
     }
     table
 }
+
+/// Whether all of a text is hexadecimal digits: eight at a time, for most texts show at once that they are not.
+pub(crate) fn all_hex(text: &[u8]) -> bool {
+    let (parts, rest) = text.as_chunks::<8>();
+    let all = |part: &[u8]| {
+        part.iter()
+            .fold(true, |all, byte| all & byte.is_ascii_hexdigit())
+    };
+    parts.iter().all(|part| all(part)) && all(rest)
+}

@@ -89,15 +89,13 @@ fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -
             *asked = true;
             continue;
         }
-        let front = kept.as_ref().map_or(token.place.len(), Kept::length);
-        explained::ask_about(&(token.place.start..token.place.start + front));
+        explained::ask_about(&token.place);
         if let Some(found) = judge(bytes, from, &token, known) {
             return Some(found.behind(from));
         }
         let looked = explained::asked();
         *asked |= looked.any;
         match kept.zip(number) {
-            Some((kept, _)) if looked.any && kept.digest => {}
             Some((_, number)) if looked.any => {
                 judged::note_explained(number, bytes, &token.place, looked, ids);
             }

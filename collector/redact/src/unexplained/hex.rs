@@ -6,6 +6,7 @@ use super::super::escapes::behind_letter;
 use super::super::explained::{self, Said, ask_digits};
 use super::super::known::Known;
 use super::super::random::{Sorts, varied};
+use super::super::table::all_hex;
 use super::alone::stands_alone;
 use super::issuer::around;
 use super::tokens::{RUN, WORD};
@@ -285,7 +286,7 @@ pub(super) fn with_tail(bytes: &[u8], place: Range<usize>) -> Range<usize> {
             .take_while(|byte| WORD[usize::from(**byte)])
             .count();
         let part = &bytes[from..from + length];
-        if length < MIN_TAIL || !part.iter().all(u8::is_ascii_hexdigit) {
+        if length < MIN_TAIL || !all_hex(part) {
             break;
         }
         place.end = from + length;

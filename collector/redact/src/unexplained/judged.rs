@@ -52,8 +52,6 @@ fn table<T: Clone>(empty: T) -> Box<[[T; WAYS]]> {
 pub(super) struct Kept<'a> {
     /// All of it that makes a difference.
     text: &'a [u8],
-    /// That is all but the digest behind it.
-    pub(super) digest: bool,
     /// The bytes beside it, which are part of its judgement.
     beside: u64,
     /// The number of all tokens that differ from it in their digits only.
@@ -86,16 +84,10 @@ impl<'a> Kept<'a> {
         };
         Some(Self {
             text,
-            digest,
             beside,
             alike: alike | 1,
             digits,
         })
-    }
-
-    /// The length of all of it that makes a difference.
-    pub(super) fn length(&self) -> usize {
-        self.text.len()
     }
 
     /// Whether the token, or one that differs from it in digits only where they make no difference, was judged and is none

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::explained::{self, Said, ask_digits, by_place, in_request};
 use super::super::random::{Sorts, surprise};
+use super::super::table::all_hex;
 use super::Found;
 use super::alone::stands_alone;
 use super::hex::{hex_parts, uuid};
@@ -40,38 +41,59 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
     if few || (sorts.digits + marks) * 5 > text.len() * 4 || is_pod_name(text) {
         return None;
     }
-    let hex = |part: &&[u8]| part.iter().all(u8::is_ascii_hexdigit);
-    let parts = || {
-        text.split(|byte| !WORD[usize::from(*byte)])
-            .filter(|part| part.len() > 1)
-    };
-    if parts().all(|part| hex(&part)) {
+    let others = Others::of(text);
+    if others.count == 0 {
         return hex_parts(bytes, run, false).then(|| Found::Drawn(run.clone()));
     }
-    // Hexadecimal digits were judged by themselves.
-    let others = || parts().filter(|part| !hex(part));
-    let bits: i32 = others().map(|part| surprise(part, Sorts::of(part))).sum();
-    if let Some(uuid) = uuid(bytes, run).filter(|_| bits > 0 && others().count() > 1) {
+    if others.bits > 0
+        && others.count > 1
+        && let Some(uuid) = uuid(bytes, run)
+    {
         let said = explained::hex(bytes, &uuid, 36);
         return (said == Said::Nothing).then(|| Found::Drawn(run.clone()));
     }
     // `SWX-8cdf9499-...`: the kind of a thing and its id, which was judged by itself.
-    let kind = others().count() == 1 && others().all(|part| part.len() < 6);
+    let kind = others.count == 1 && others.longest < 6;
     if kind && uuid(bytes, run).is_some_and(|uuid| uuid.end == run.end) {
         return None;
     }
-    let written = others().any(|part| {
-        part.len() > 4
-            && part.iter().all(u8::is_ascii_lowercase)
-            && surprise(part, Sorts::of(part)) < -3
-    });
     // `KUBE-SVC-NPX46M4PTMTKRN6Y`: what stands in front of the last part may explain it.
     let last = text
         .iter()
         .rposition(|byte| !WORD[usize::from(*byte)])
         .map_or(run.start, |at| run.start + at + 1);
     let explained = || by_place(bytes, run) || by_place(bytes, &(last..run.end));
-    (bits > STRANGE && !written && !explained()).then(|| Found::Drawn(run.clone()))
+    (others.bits > STRANGE && !others.written && !explained()).then(|| Found::Drawn(run.clone()))
+}
+
+/// The parts of a token that are no hexadecimal digits, which were judged by themselves.
+#[derive(Default)]
+struct Others {
+    count: usize,
+    /// More bits than written ones would have.
+    bits: i32,
+    /// The length of the longest.
+    longest: usize,
+    /// One of them is a word of some language.
+    written: bool,
+}
+
+impl Others {
+    fn of(text: &[u8]) -> Self {
+        let mut all = Self::default();
+        for part in text.split(|byte| !WORD[usize::from(*byte)]) {
+            if part.len() < 2 || all_hex(part) {
+                continue;
+            }
+            let bits = surprise(part, Sorts::of(part));
+            let small = part.len() > 4 && part.iter().all(u8::is_ascii_lowercase);
+            all.count += 1;
+            all.bits += bits;
+            all.longest = all.longest.max(part.len());
+            all.written |= small && bits < -3;
+        }
+        all
+    }
 }
 
 /// Whether a run is a UUID of one case, and no word stands in front of it: none of the questions above finds such a one,
@@ -99,7 +121,7 @@ fn behind_words(bytes: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
             .count();
         let mark = text.get(length).is_some_and(|byte| b"-_".contains(byte));
         let digits = text[..length].iter().any(u8::is_ascii_digit);
-        let hex = digits && text[..length].iter().all(u8::is_ascii_hexdigit);
+        let hex = digits && all_hex(&text[..length]);
         if !mark || hex || !(2..=LONGEST_WORD).contains(&length) {
             break;
         }
@@ -157,11 +179,10 @@ fn mixed_groups(text: &[u8]) -> bool {
         let numbered = part.iter().skip_while(|byte| byte.is_ascii_alphabetic());
         digits > 0 && digits < part.len() && numbered.clone().any(u8::is_ascii_alphabetic)
     };
-    let hex = |part: &[u8]| part.iter().all(u8::is_ascii_hexdigit);
     // Most names begin with a word.
     parts().all(|part| part.len() > 2 && mixed(part))
         && parts().count() > 2
-        && !parts().all(hex)
+        && !parts().all(all_hex)
         && parts()
             .map(|part| surprise(part, Sorts::of(part)))
             .sum::<i32>()

@@ -3,6 +3,7 @@
 
 use super::super::explained::{self, has_name, named};
 use super::super::known::Known;
+use super::super::table::all_hex;
 use super::MIN_HEX;
 use super::hex::{MIN_SHORT, as_text};
 use super::tokens::{TOKEN, Token};
@@ -53,7 +54,7 @@ fn told_of(bytes: &[u8], token: &Token) -> Option<Told> {
         let told = member && is_uuid(text) && explained::obvious(before) && named(before);
         return told.then_some(Told::Alone);
     }
-    if !text.iter().all(u8::is_ascii_hexdigit) {
+    if !all_hex(text) {
         return None;
     }
     if text.len() >= MIN_HEX {
@@ -71,7 +72,7 @@ fn is_uuid(text: &[u8]) -> bool {
     let mut parts = text.split(|byte| *byte == b'-');
     DASHES.iter().all(|at| text[*at] == b'-')
         && text[..DASHES[0]].iter().any(u8::is_ascii_digit)
-        && parts.all(|part| part.iter().all(u8::is_ascii_hexdigit))
+        && parts.all(all_hex)
 }
 
 /// A cursor of a journal, whose names say what its parts are: `s=0a1b...;i=1f;b=2c3d...;t=5e6f`. Only what is long
@@ -110,7 +111,7 @@ fn is_part(at: usize, part: &[u8]) -> bool {
         CURSOR_ID => *name == id && digits > 0 && digits < value.len(),
         _ => false,
     };
-    formed && name.is_ascii_lowercase() && value.iter().all(u8::is_ascii_hexdigit)
+    formed && name.is_ascii_lowercase() && all_hex(value)
 }
 
 /// The front of a token that a digest of SHA-256 ends: what is said of one holds of all digests behind the same front. Each
