@@ -21,11 +21,12 @@ pub(crate) use places::Places;
 use search::SEARCH;
 
 /// What opens or continues something over several lines.
-const OTHERS: [&str; 28] = [
+const OTHERS: [&str; 29] = [
     "stdout p ",
     "stderr p ",
     "-----begin",
     "data:",
+    "stringdata:",
     "private-lines",
     "\"kty",
     "\"modulus",

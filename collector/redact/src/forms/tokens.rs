@@ -77,7 +77,9 @@ pub(super) const TOKENS: &[Spec] = &[
     ),
     form(
         "slack-token",
-        &["xox", "xapp-"],
+        &[
+            "xoxa-", "xoxb-", "xoxc-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-",
+        ],
         Sure,
         r"(?<s>xox[abceoprs]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{20,})",
     ),
@@ -300,7 +302,8 @@ pub(super) const TOKENS: &[Spec] = &[
         &["token-", "kubeconfig-u"],
         Sure,
         r"\b(?<s>(?:token|kubeconfig-u|kubeconfig-user)-[a-z0-9]{5,12}:[a-z0-9]{54})",
-    ),
+    )
+    .tail(60),
     form(
         "azure-secret",
         &["q~"],

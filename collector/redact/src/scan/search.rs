@@ -34,6 +34,10 @@ enum Counts {
     Begins(usize),
     /// Somebody may log in at the address that it is part of.
     Login,
+    /// It may be the name of a program in front of its arguments.
+    Program,
+    /// A list of bytes may go on there.
+    Bytes,
 }
 
 impl Counts {
@@ -43,6 +47,22 @@ impl Counts {
             0 => Self::Always,
             tail if form.begins_word() => Self::Begins(tail),
             tail => Self::Before(tail),
+        }
+    }
+
+    /// Of a word that opens something over several lines, or holds a list.
+    fn of_other(word: &str) -> Self {
+        match word {
+            "data:" => Self::Begins(0),
+            _ if word.contains('[') => Self::Bytes,
+            _ => Self::Always,
+        }
+    }
+
+    fn of_program(name: &str) -> Self {
+        match name.starts_with(|first: char| first.is_ascii_alphanumeric()) {
+            true => Self::Program,
+            false => Self::Always,
         }
     }
 }
@@ -95,17 +115,17 @@ pub(super) static SEARCH: LazyLock<Search> = LazyLock::new(|| {
         fourths: vec![0; TRIPLES],
         lists: vec![Vec::new(); TRIPLES],
     };
-    let mut add = |words: &[&'static str], bit: u32, counts: Counts| {
+    let mut add = |words: &[&'static str], bit: u32, counts: &dyn Fn(&str) -> Counts| {
         for word in words {
-            search.add(word, 1 << bit, counts);
+            search.add(word, 1 << bit, counts(word));
         }
     };
-    add(&STEMS, NAME_BIT, Counts::InName);
-    add(PROGRAMS, PROGRAM_BIT, Counts::Always);
-    add(&OTHERS, OTHER_BIT, Counts::Always);
-    add(&STRUCTURE, STRUCTURE_BIT, Counts::Always);
+    add(&STEMS, NAME_BIT, &|_| Counts::InName);
+    add(PROGRAMS, PROGRAM_BIT, &Counts::of_program);
+    add(&OTHERS, OTHER_BIT, &Counts::of_other);
+    add(&STRUCTURE, STRUCTURE_BIT, &|_| Counts::Always);
     for (form, bit) in SPECS.iter().zip(FIRST_FORM..) {
-        add(form.hints, bit, Counts::of(form));
+        add(form.hints, bit, &|_| Counts::of(form));
     }
     search
 });
@@ -249,6 +269,8 @@ impl Word {
             Counts::Before(tail) => before(tail),
             Counts::Begins(tail) => may_begin(&bytes[..start]) && before(tail),
             Counts::Login => may_log_in(&bytes[end..]),
+            Counts::Program => may_run(bytes, start, end),
+            Counts::Bytes => goes_on(&bytes[end..]),
         }
     }
 }
@@ -280,4 +302,26 @@ fn may_log_in(behind: &[u8]) -> bool {
             _ => None,
         });
     says.unwrap_or(behind.len() > LONGEST_LOGIN)
+}
+
+/// Whether a word with this name in it may be that of a program: no part of a longer name, and the last of a path.
+fn may_run(bytes: &[u8], start: usize, end: usize) -> bool {
+    let before = &bytes[..start];
+    if before.last().is_some_and(|byte| b".-:@+~".contains(byte)) || !may_begin(before) {
+        return false;
+    }
+    let of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._-+".contains(byte);
+    let length = bytes[end..].iter().take_while(of_name).count();
+    let ends = |byte: &u8| !b"/:@=]()<>".contains(byte);
+    bytes[..end].ends_with(b" ") || bytes.get(end + length).is_none_or(ends)
+}
+
+/// Whether another number follows behind the first digit of a list of bytes.
+fn goes_on(behind: &[u8]) -> bool {
+    let digits = behind
+        .iter()
+        .take(3)
+        .take_while(|byte| byte.is_ascii_digit());
+    let rest = behind[digits.count()..].trim_ascii_start();
+    rest.first() == Some(&b',')
 }
