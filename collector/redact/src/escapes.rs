@@ -16,7 +16,7 @@ struct Notation {
     needle: &'static str,
     /// A run that holds some.
     run: Regex,
-    /// One of them; the group `d` holds its digits.
+    /// One of them.
     unit: Regex,
     radix: u32,
     write: fn(u8) -> String,
@@ -34,42 +34,42 @@ static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
         (
             "%",
             r"[\w.~!*+()$&/?:@=%-]*%(?:25)?[0-9A-Fa-f]{2}[\w.~!*+()$&/?:@=%-]*",
-            r"%(?:25)*(?<d>[0-9A-Fa-f]{2})",
+            r"%(?:25)*[0-9A-Fa-f]{2}",
             16,
             |byte| format!("%{byte:02X}"),
         ),
         (
             "\\x",
             r"(?:\\{1,2}x[0-9A-Fa-f]{2}){4,}",
-            r"\\{1,2}x(?<d>[0-9A-Fa-f]{2})",
+            r"\\{1,2}x[0-9A-Fa-f]{2}",
             16,
             |byte| format!("\\x{byte:02x}"),
         ),
         (
             "\\u00",
             r"(?:\\{1,2}u00[0-9A-Fa-f]{2}){4,}",
-            r"\\{1,2}u00(?<d>[0-9A-Fa-f]{2})",
+            r"\\{1,2}u00[0-9A-Fa-f]{2}",
             16,
             |byte| format!("\\u00{byte:02x}"),
         ),
         (
             "\\1",
             r"(?:\\[01][0-7]{2}){4,}",
-            r"\\(?<d>[01][0-7]{2})",
+            r"\\[01][0-7]{2}",
             8,
             |byte| format!("\\{byte:03o}"),
         ),
         (
             "&#",
             r"(?:&#[0-9]{2,3};){4,}",
-            r"&#(?<d>[0-9]{2,3});",
+            r"&#[0-9]{2,3};",
             10,
             |byte| format!("&#{byte};"),
         ),
         (
             "&#x",
             r"(?i)(?:&#x[0-9a-f]{2};){4,}",
-            r"(?i)&#x(?<d>[0-9a-f]{2});",
+            r"(?i)&#x[0-9a-f]{2};",
             16,
             |byte| format!("&#x{byte:x};"),
         ),
@@ -220,34 +220,48 @@ fn telling(escape: &[u8]) -> bool {
 
 impl Notation {
     fn clean(&self, text: &str, depth: usize, marker: &mut Marker) -> String {
-        let replaced = self.run.replace_all(text, |run: &Captures<'_>| {
-            let run = &run[0];
-            let Some(inner) = self.read(run).filter(|inner| inner != run) else {
-                return run.to_owned();
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        for run in self.run.find_iter(text) {
+            let Some(inner) = self
+                .read(run.as_str())
+                .filter(|inner| inner != run.as_str())
+            else {
+                continue;
             };
             let cleaned = clean_text(&inner, depth + 1, marker);
-            if cleaned == inner {
-                run.to_owned()
-            } else {
-                self.written(&cleaned)
+            if cleaned != inner {
+                out.push_str(&text[copied..run.start()]);
+                out.push_str(&self.written(&cleaned));
+                copied = run.end();
             }
-        });
-        replaced.into_owned()
+        }
+        out.push_str(&text[copied..]);
+        out
     }
 
     /// What a run says; none where it is no text.
     fn read(&self, run: &str) -> Option<String> {
         let mut bytes = Vec::with_capacity(run.len());
         let mut at = 0;
-        for unit in self.unit.captures_iter(run) {
-            let whole = unit.get(0)?;
-            bytes.extend_from_slice(&run.as_bytes()[at..whole.start()]);
-            bytes.push(u8::from_str_radix(&unit["d"], self.radix).ok()?);
-            at = whole.end();
+        for unit in self.unit.find_iter(run) {
+            bytes.extend_from_slice(&run.as_bytes()[at..unit.start()]);
+            bytes.push(u8::from_str_radix(self.digits(unit.as_str()), self.radix).ok()?);
+            at = unit.end();
         }
         bytes.extend_from_slice(&run.as_bytes()[at..]);
         let text = String::from_utf8(bytes).ok()?;
         is_text(&text).then_some(text)
+    }
+
+    /// The digits of one of them, at its end.
+    fn digits<'a>(&self, unit: &'a str) -> &'a str {
+        let unit = unit.trim_end_matches(';');
+        match self.radix {
+            10 => unit.trim_start_matches("&#"),
+            8 => &unit[unit.len().saturating_sub(3)..],
+            _ => &unit[unit.len().saturating_sub(2)..],
+        }
     }
 
     fn written(&self, text: &str) -> String {

@@ -1,12 +1,21 @@
 //! Base64 that is wrapped over several lines, as `base64` and YAML blocks print it: joined, cleaned and wrapped again.
 
-use super::encoded;
 use super::marker::Marker;
+use super::{encoded, table};
 
 /// Shorter lines are not what a program wraps at.
 const MIN_WIDTH: usize = 60;
 /// Lines that are held at most.
 const MAX_LINES: usize = 20_000;
+
+/// The digits of base64, of both alphabets.
+static DIGITS: [bool; 256] = table::with(table::LETTERS_AND_DIGITS, b"+/_-");
+/// Those of a document, with the padding.
+static DOCUMENT_DIGITS: [bool; 256] = table::with(table::LETTERS_AND_DIGITS, b"+/=");
+
+fn all_in(text: &str, digits: &[bool; 256]) -> bool {
+    text.bytes().all(|byte| digits[usize::from(byte)])
+}
 
 /// The lines so far.
 #[derive(Default)]
@@ -41,10 +50,7 @@ impl Wrapped {
         let digits = text.trim();
         let base64 = !digits.is_empty()
             && !digits.starts_with('-')
-            && digits
-                .trim_end_matches('=')
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"+/_-".contains(&b));
+            && all_in(digits.trim_end_matches('='), &DIGITS);
         let fits = || match self.lines.first() {
             None => {
                 digits.len() >= MIN_WIDTH
@@ -109,9 +115,8 @@ impl Block {
     pub(super) fn goes_on(&mut self, line: &str) -> bool {
         let digits = line.trim_end();
         let width = digits.len();
-        let digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
         let last = width <= self.width && self.lines >= DOCUMENT;
-        if !(last || width >= MIN_WIDTH) || !digits.bytes().all(digit) {
+        if !(last || width >= MIN_WIDTH) || !all_in(digits, &DOCUMENT_DIGITS) {
             *self = Self::default();
             return false;
         }
