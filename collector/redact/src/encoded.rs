@@ -87,6 +87,12 @@ fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
     None
 }
 
+/// Whether a run is long enough and has a decimal digit where it begins: with another one it may begin as a text.
+pub(crate) fn digits_may_tell(bytes: &[u8]) -> bool {
+    let mut runs = bytes.split(|byte| SIX[usize::from(*byte)] == NONE);
+    runs.any(|run| run.len() >= MIN_RUN && run[..MIN_RUN].iter().any(u8::is_ascii_digit))
+}
+
 /// Whether the first digits of a run decode to what begins a text or gzip.
 fn promising(head: &[u8]) -> bool {
     let mut decoded = [0_u8; 12];

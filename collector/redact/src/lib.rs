@@ -10,6 +10,7 @@
 mod args;
 mod audit;
 mod bytes;
+mod calm;
 mod cut_key;
 mod encoded;
 mod escapes;
@@ -23,6 +24,7 @@ mod lines;
 mod marker;
 mod name;
 mod notations;
+mod number;
 mod pairs;
 mod patterns;
 mod pem;
@@ -30,6 +32,7 @@ mod random;
 mod scan;
 mod secret_object;
 mod span;
+mod stream;
 mod table;
 mod unexplained;
 mod value;
@@ -43,20 +46,15 @@ pub use name::{clean_name, clean_sentence};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use bytes::{Gzip, HEAD, Kind, MAX_WHOLE};
 use lines::Lines;
 use marker::Marker;
-use scan::Lookout;
 
 /// Strings within strings are looked into this deep.
 const MAX_DEPTH: usize = 6;
 /// A longer line is handed on in pieces, cut where no word is cut.
 const MAX_LINE: usize = 4 << 20;
-
-/// So much room stays for the next line that comes in pieces.
-const ROOM: usize = 256 << 10;
 
 /// How a redactor looks at what it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,36 +73,6 @@ pub struct Redactor {
     depth: usize,
     /// What comes out is no text.
     opaque: bool,
-    quiet: Quiet,
-}
-
-/// Whether to look for lines in which nothing may be secret before each line is looked at by itself: where every line
-/// holds something, as those of pods do, the first search is done for nothing.
-#[derive(Debug, Default)]
-struct Quiet {
-    /// So many lines are taken without it.
-    wait: u32,
-    /// It found nothing so often in a row.
-    vain: u32,
-}
-
-impl Quiet {
-    const MOST_VAIN: u32 = 5;
-
-    fn worth(&mut self) -> bool {
-        let worth = self.wait == 0;
-        self.wait = self.wait.saturating_sub(1);
-        worth
-    }
-
-    fn found(&mut self, some: bool) {
-        self.vain = if some {
-            0
-        } else {
-            (self.vain + 1).min(Self::MOST_VAIN)
-        };
-        self.wait = (1 << self.vain) - 1;
-    }
 }
 
 /// How the stream is taken.
@@ -138,7 +106,6 @@ impl Redactor {
             lines: Lines::new(content, depth, Marker::new(key)),
             depth,
             opaque: false,
-            quiet: Quiet::default(),
         }
     }
 
@@ -260,84 +227,6 @@ impl Redactor {
             }
         }
     }
-
-    fn lines_of(&mut self, bytes: &[u8], strings: bool, out: &mut Vec<u8>) {
-        let mut look = Lookout::of(bytes);
-        let mut from = 0;
-        let end = |rest: &[u8]| match strings {
-            true => memchr::memchr2(b'\n', 0, rest),
-            false => memchr::memchr(b'\n', rest),
-        };
-        while let Some(length) = end(&bytes[from..]) {
-            let line = from..from + length + 1;
-            if !strings && self.held.is_empty() && self.lines.idle() {
-                from = self.idle_lines(&mut look, bytes, line, out);
-                continue;
-            }
-            from = line.end;
-            if self.held.is_empty() {
-                self.text(&bytes[line], out);
-                continue;
-            }
-            self.held.extend_from_slice(&bytes[line]);
-            let mut whole = std::mem::take(&mut self.held);
-            self.text(&whole, out);
-            // Its room is kept for the next one.
-            if whole.capacity() <= ROOM {
-                whole.clear();
-                self.held = whole;
-            }
-        }
-        self.held.extend_from_slice(&bytes[from..]);
-        while self.held.len() > MAX_LINE {
-            let at = cut_point(&self.held);
-            let behind = self.held.split_off(at);
-            let piece = std::mem::replace(&mut self.held, behind);
-            self.lines.line(&piece, out);
-        }
-    }
-
-    /// Lines that mean what they would at the beginning of the stream: quiet ones as a block, and the one behind them.
-    /// Where they end.
-    fn idle_lines(
-        &mut self,
-        look: &mut Lookout<'_>,
-        bytes: &[u8],
-        first: Range<usize>,
-        out: &mut Vec<u8>,
-    ) -> usize {
-        let mut line = first;
-        if self.quiet.worth() {
-            let quiet = scan::quiet_lines(look, line.start, self.lines.marker.known());
-            let begin = line.start + quiet;
-            out.extend_from_slice(&bytes[line.start..begin]);
-            let Some(length) = memchr::memchr(b'\n', &bytes[begin..]) else {
-                return begin;
-            };
-            // The search for words that nothing explains went into this line, which is looked at again by itself.
-            self.quiet.found(quiet >= length);
-            line = begin..begin + length + 1;
-        }
-        let seen = look.line(&line);
-        let text = &bytes[line.clone()];
-        if seen.empty() {
-            self.lines.almost_quiet(text, out);
-        } else {
-            self.lines.seen_line(text, Some(seen), out);
-        }
-        line.end
-    }
-
-    /// One line, or one text that a NUL ends: the NUL is no part of it.
-    fn text(&mut self, line: &[u8], out: &mut Vec<u8>) {
-        match line.split_last() {
-            Some((0, text)) => {
-                self.lines.line(text, out);
-                out.push(0);
-            }
-            _ => self.lines.line(line, out),
-        }
-    }
 }
 
 /// A JSON document over several lines; none where it is not JSON.
@@ -376,15 +265,6 @@ fn clean_text(text: &str, depth: usize, marker: &mut Marker) -> String {
         // Nothing that is cut leaves half a letter, but a text must come back.
         String::from_utf8_lossy(error.as_bytes()).into_owned()
     })
-}
-
-/// Where to cut a line that is too long: behind the last space or comma, so that no word is cut.
-fn cut_point(bytes: &[u8]) -> usize {
-    let from = MAX_LINE / 2;
-    let tail = &bytes[from..MAX_LINE];
-    tail.iter()
-        .rposition(|b| matches!(b, b',' | b' '))
-        .map_or(MAX_LINE, |at| from + at + 1)
 }
 
 #[cfg(test)]

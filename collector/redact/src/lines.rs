@@ -14,6 +14,7 @@ use super::pem::{self, Pem};
 use super::scan::{Hits, Seen};
 use super::secret_object::{SecretObjects, Taken};
 use super::span::Open;
+use super::unexplained::Found;
 use super::words::KeyClass;
 use super::wrapped::{Step, Wrapped};
 use super::{Content, audit, encoded, escapes, json, pairs, patterns, scan, unexplained, wrapped};
@@ -192,7 +193,10 @@ impl Lines {
         }
         let seen = quiet.then(|| seen.unwrap_or_else(|| Seen::of(line)));
         if seen.as_ref().is_some_and(Seen::nothing) {
-            return self.almost_quiet(line, out);
+            return match unexplained::found(line, self.marker.known()) {
+                Some(found) => self.almost_quiet(line, found, out),
+                None => out.extend_from_slice(line),
+            };
         }
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let body = body.strip_suffix(b"\r").unwrap_or(body);
@@ -239,15 +243,12 @@ impl Lines {
         }
     }
 
-    /// A line in which at most a word stands that nothing explains, where nothing is open.
-    pub(super) fn almost_quiet(&mut self, line: &[u8], out: &mut Vec<u8>) {
-        let cleaned = std::str::from_utf8(line).ok().and_then(|text| {
-            let first = unexplained::found(line, self.marker.known())?;
-            if self.block.goes_on(text) {
-                return None;
-            }
-            unexplained::clean_from(text, first, self.depth, &mut self.marker)
-        });
+    /// A line in which only words stand that nothing explains, where nothing is open.
+    pub(super) fn almost_quiet(&mut self, line: &[u8], first: Found, out: &mut Vec<u8>) {
+        let cleaned = std::str::from_utf8(line)
+            .ok()
+            .filter(|text| !self.block.goes_on(text))
+            .and_then(|text| unexplained::clean_from(text, first, self.depth, &mut self.marker));
         out.extend_from_slice(cleaned.as_deref().map_or(line, str::as_bytes));
     }
 

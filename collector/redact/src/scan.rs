@@ -3,8 +3,8 @@
 //! A word that only may name a secret (`key`, `path`) counts where the whole name around it does, so that most lines
 //! need no second look.
 
+mod digits;
 mod hits;
-mod lookout;
 mod members;
 mod names;
 mod places;
@@ -13,10 +13,8 @@ mod seen;
 mod skim;
 
 use super::forms::SPECS;
-use super::known::Known;
-use super::unexplained;
-pub(crate) use hits::Hits;
-pub(crate) use lookout::{Lookout, Seen};
+pub(crate) use digits::digits_may_tell;
+pub(crate) use hits::{Hits, Seen};
 pub(crate) use places::Places;
 use search::SEARCH;
 
@@ -179,34 +177,9 @@ pub(crate) fn hints(bytes: &[u8]) -> Hints {
     Hints(all)
 }
 
-/// So many bytes are searched at once for words that nothing explains: what is found early need not be passed again.
-const WINDOW: usize = 16 << 10;
-
-/// How many bytes from a place on are whole lines in which nothing may be secret.
-pub(super) fn quiet_lines(look: &mut Lookout<'_>, from: usize, known: &Known) -> usize {
-    let stop = look.next(from);
-    let bytes = look.bytes();
-    let mut quiet = from;
-    loop {
-        let window = &bytes[quiet..bytes.len().min(quiet + WINDOW)];
-        let end = window.len().min(stop - quiet);
-        let end = unexplained::first(&window[..end], known).unwrap_or(end);
-        let lines = whole_lines(&window[..end]);
-        let last = quiet + window.len() == bytes.len();
-        quiet += lines;
-        if end < window.len() || last || lines == 0 {
-            return quiet - from;
-        }
-    }
-}
-
-/// How many bytes are lines with their ends.
-fn whole_lines(bytes: &[u8]) -> usize {
-    memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::known::Known;
     use super::*;
 
     #[test]
@@ -230,23 +203,6 @@ mod tests {
         ] {
             assert!(hints(telling.as_bytes()).names(), "{telling}");
         }
-    }
-
-    #[test]
-    fn quiet_lines_end_before_the_first_line_that_needs_a_look() {
-        let text = b"a: 1\nb: 2\npassword: x\nc: 3\n";
-        let quiet = |text: &[u8]| quiet_lines(&mut Lookout::of(text), 0, &Known::new());
-        assert_eq!(quiet(text), 10);
-        assert_eq!(quiet(b"a: 1\nb: 2\nhalf a li"), 10);
-        assert_eq!(quiet(b"kind: Secret\n"), 0);
-        assert_eq!(quiet(b"a\nx cGFzc3dvcmQ6IGh1bnRlcjI=\n"), 2);
-        let (known, text) = (
-            Known::new(),
-            "a: 1\nwe set 564i_0a9_v58bn\nb: 2\npassword: x\n",
-        );
-        let mut look = Lookout::of(text.as_bytes());
-        assert_eq!(quiet_lines(&mut look, 0, &known), 5);
-        assert_eq!(quiet_lines(&mut look, 27, &known), 5);
     }
 
     #[test]

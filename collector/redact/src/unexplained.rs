@@ -56,24 +56,33 @@ impl Found {
     }
 }
 
-/// The next thing that nothing explains, or that is a text in hexadecimal digits.
-fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
-    next_in(bytes, &(from..bytes.len()), known, &mut false)
+/// What else made a difference to tokens that were looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Looked {
+    /// What stands around one of them, or what is known of ids.
+    pub(super) around: bool,
+    /// Which decimal digits one of them holds.
+    pub(super) digits: bool,
 }
 
-/// The same among the tokens of a part, behind which none goes on. `asked` is set where what stands around one of them
-/// made a difference.
-fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -> Option<Found> {
+/// The next thing that nothing explains, or that is a text in hexadecimal digits.
+fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
+    next_in(bytes, &(from..bytes.len()), known, &mut Looked::default())
+}
+
+/// The same among the tokens of a part, behind which none goes on.
+fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, looked: &mut Looked) -> Option<Found> {
     let from = part.start;
     let mut at = from;
     while let Some(token) = next_token(&bytes[..part.end], at) {
         at = token.place.end;
         if let Some(told) = whole::told(bytes, &token).filter(|_| !judged::anew()) {
-            *asked |= told == Told::ByPlace;
+            looked.around |= told == Told::ByPlace;
+            looked.digits |= told == Told::ByDigits;
             continue;
         }
         if whole::is_cursor(bytes, &token, known) && !judged::anew() {
-            *asked = true;
+            looked.around = true;
             continue;
         }
         let kept = Kept::of(bytes, &token);
@@ -82,24 +91,26 @@ fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -
         }
         let number = kept.as_ref().map(Kept::number);
         if number.is_some_and(judged::written) {
+            looked.digits = true;
             continue;
         }
         let ids = known.kept();
         if number.is_some_and(|number| judged::explained(number, bytes, &token.place, ids)) {
-            *asked = true;
+            looked.around = true;
             continue;
         }
         explained::ask_about(&token.place);
         if let Some(found) = judge(bytes, from, &token, known) {
             return Some(found.behind(from));
         }
-        let looked = explained::asked();
-        *asked |= looked.any;
+        let asked = explained::asked();
+        looked.around |= asked.any;
+        looked.digits |= asked.digits && token.digits > 0;
         match kept.zip(number) {
-            Some((_, number)) if looked.any => {
-                judged::note_explained(number, bytes, &token.place, looked, ids);
+            Some((_, number)) if asked.any => {
+                judged::note_explained(number, bytes, &token.place, asked, ids);
             }
-            Some((kept, number)) => judged::note(kept.judged(number, looked)),
+            Some((kept, number)) => judged::note(kept.judged(number, asked)),
             None => {}
         }
     }
@@ -138,15 +149,14 @@ pub(super) fn first_from(bytes: &[u8], from: usize, known: &Known) -> Option<usi
     next(bytes, from, known).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
 }
 
-/// Where the first such thing begins in a part of a text that no token begins before or goes on behind. `asked` is set
-/// where what stands around the part made a difference.
+/// Where the first such thing begins in a part of a text that no token begins before or goes on behind.
 pub(super) fn first_in(
     bytes: &[u8],
     part: &Range<usize>,
     known: &Known,
-    asked: &mut bool,
+    looked: &mut Looked,
 ) -> Option<usize> {
-    next_in(bytes, part, known, asked).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
+    next_in(bytes, part, known, looked).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
 }
 
 /// Replaces in a text what nothing explains.
@@ -162,6 +172,11 @@ pub(super) fn clean<'a>(text: Cow<'a, str>, depth: usize, marker: &mut Marker) -
 /// The first thing that nothing explains.
 pub(super) fn found(bytes: &[u8], known: &Known) -> Option<Found> {
     next(bytes, 0, known)
+}
+
+/// The same, with what made a difference to what was looked at.
+pub(super) fn found_with(bytes: &[u8], known: &Known, looked: &mut Looked) -> Option<Found> {
+    next_in(bytes, &(0..bytes.len()), known, looked)
 }
 
 /// A text in which that was found, with it and all else that nothing explains replaced; none where all stays.

@@ -1,7 +1,8 @@
 //! Lines of a container's log that the runtime cut: parts (`P`) are joined before anything is looked for, so that no
 //! secret hides at a cut.
 
-use super::super::{MAX_LINE, cut_point};
+use super::super::MAX_LINE;
+use super::super::stream::cut_point;
 
 /// The parts of each stream that wait for their end.
 #[derive(Default)]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::{encoded, escapes};
 use super::search::SEARCH;
 use super::{Hints, hints};
 
@@ -69,6 +70,34 @@ impl Hits {
             false
         });
         Hints(all)
+    }
+}
+
+/// What one line may hold besides words that nothing explains.
+pub(crate) struct Seen {
+    /// The words that are searched for.
+    pub(crate) hits: Hits,
+    /// Something encoded or escaped.
+    hidden: bool,
+}
+
+impl Seen {
+    /// Searches a line.
+    pub(crate) fn of(line: &[u8]) -> Self {
+        let hits = Hits::of(line);
+        let hidden =
+            hits.hints().none() && (encoded::possible(line) || escapes::first(line).is_some());
+        Self { hits, hidden }
+    }
+
+    /// Whether nothing was found at all: the line means nothing to others either.
+    pub(crate) fn empty(&self) -> bool {
+        self.hits.none() && !self.hidden
+    }
+
+    /// Whether nothing may be secret but words that nothing explains.
+    pub(crate) fn nothing(&self) -> bool {
+        self.hits.hints().none() && !self.hidden
     }
 }
 

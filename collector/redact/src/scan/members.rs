@@ -7,6 +7,8 @@
 
 use std::cell::RefCell;
 
+use super::super::number;
+
 /// So many are kept.
 const CELLS: usize = 1 << 13;
 /// A longer member is looked at anew.
@@ -38,22 +40,7 @@ pub(super) fn number(member: &[u8]) -> Option<u64> {
     if member.len() > LONGEST {
         return None;
     }
-    let length = member.len() as u64;
-    let Some(last) = member.last_chunk::<16>() else {
-        let mut only = [0; 16];
-        only[..member.len()].copy_from_slice(member);
-        return Some(with(length, &only) & !ALL);
-    };
-    // The last sixteen may be partly among those before.
-    let (parts, _) = member.as_chunks::<16>();
-    let front = parts.iter().fold(length, with);
-    Some(with(front, last) & !ALL)
-}
-
-fn with(number: u64, part: &[u8; 16]) -> u64 {
-    let both = u128::from_le_bytes(*part);
-    let half = |part: u128| u64::try_from(part & u128::from(u64::MAX)).unwrap_or(0);
-    mixed(number ^ half(both), half(both >> 64))
+    Some(number::of_long(member, |eight| eight) & !ALL)
 }
 
 /// What is known of the member with a number; nothing of most.
@@ -82,15 +69,6 @@ pub(super) fn add(number: u64, what: u64) {
 
 fn cell(number: u64) -> usize {
     usize::try_from(number >> 40).unwrap_or(0) % CELLS
-}
-
-/// Both halves of a product, so that each bit changes all others.
-fn mixed(front: u64, behind: u64) -> u64 {
-    const ONE: u64 = 0x9e37_79b9_7f4a_7c15;
-    const TWO: u64 = 0xe703_7ed1_a0b4_28db;
-    let product = u128::from(front ^ ONE) * u128::from(behind ^ TWO);
-    let half = |part: u128| u64::try_from(part & u128::from(u64::MAX)).unwrap_or(0);
-    half(product) ^ half(product >> 64)
 }
 
 #[cfg(test)]

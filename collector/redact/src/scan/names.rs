@@ -51,6 +51,18 @@ pub(super) fn names_secret(bytes: &[u8], start: usize, end: usize) -> bool {
     wide.len() > name.len() && classified(wide)
 }
 
+/// Whether a digit stands in what is looked at to say so.
+pub(super) fn digit_in_name(bytes: &[u8], start: usize, end: usize) -> bool {
+    let inner =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:@+[".contains(&byte) || !byte.is_ascii();
+    let (from, name) = around(bytes, start, end, inner);
+    // The name may have two words.
+    let first = from.checked_sub(1).filter(|at| bytes[*at] == b' ');
+    let first = first.map(|at| around(bytes, at, at, inner).1);
+    let mut all = name.iter().chain(first.unwrap_or_default());
+    all.any(u8::is_ascii_digit)
+}
+
 /// Behind a backslash the first letter, or five, belong to the escape: `\napi_key`, `\u0026api_key`.
 fn escaped(name: &[u8]) -> bool {
     name.get(1..).is_some_and(classified)

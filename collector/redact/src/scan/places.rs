@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::super::known::Known;
-use super::super::{encoded, escapes, unexplained};
+use super::super::unexplained::{self, Looked};
+use super::super::{encoded, escapes};
 use super::members::{self, BARE, PLAIN, WRITTEN};
 use super::names::holds_nothing;
 use super::search::SEARCH;
@@ -166,9 +167,9 @@ fn first_drawn(
     number: Option<u64>,
     known: &Known,
 ) -> Option<usize> {
-    let mut asked = false;
-    let drawn = unexplained::first_in(json, part, known, &mut asked);
-    if let Some(number) = number.filter(|_| drawn.is_none() && !asked) {
+    let mut looked = Looked::default();
+    let drawn = unexplained::first_in(json, part, known, &mut looked);
+    if let Some(number) = number.filter(|_| drawn.is_none() && !looked.around) {
         members::add(number, WRITTEN);
     }
     drawn

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use super::super::forms::{SPECS, Spec};
 use super::super::words::STEMS;
-use super::names::names_secret;
+use super::names::{digit_in_name, names_secret};
 use super::skim::Skim;
 use super::{
     FIRST_FORM, NAME_BIT, OTHER_BIT, OTHERS, PROGRAM_BIT, PROGRAMS, STRUCTURE, STRUCTURE_BIT,
@@ -16,7 +16,7 @@ use super::{
 
 /// One word that is searched for.
 struct Word {
-    text: &'static [u8],
+    text: Box<[u8]>,
     bits: u128,
     counts: Counts,
 }
@@ -28,6 +28,8 @@ enum Counts {
     Always,
     /// The name around it is one of a secret.
     InName,
+    /// It is, or may be with other digits.
+    InNameWithDigits,
     /// So many characters of a token stand behind it.
     Before(usize),
     /// And no word goes on there.
@@ -107,42 +109,57 @@ pub(super) struct Search {
     lists: Vec<Vec<u16>>,
 }
 
-pub(super) static SEARCH: LazyLock<Search> = LazyLock::new(|| {
-    let mut search = Search {
-        words: Vec::new(),
-        skim: Skim::new(),
-        begins: Box::new([0; TRIPLES / 64]),
-        fourths: vec![0; TRIPLES],
-        lists: vec![Vec::new(); TRIPLES],
-    };
-    let mut add = |words: &[&'static str], bit: u32, counts: &dyn Fn(&str) -> Counts| {
-        for word in words {
-            search.add(word, 1 << bit, counts(word));
-        }
-    };
-    add(&STEMS, NAME_BIT, &|_| Counts::InName);
-    add(PROGRAMS, PROGRAM_BIT, &Counts::of_program);
-    add(&OTHERS, OTHER_BIT, &Counts::of_other);
-    add(&STRUCTURE, STRUCTURE_BIT, &|_| Counts::Always);
-    for (form, bit) in SPECS.iter().zip(FIRST_FORM..) {
-        add(form.hints, bit, &|_| Counts::of(form));
-    }
-    search
-});
+/// All that is searched for.
+pub(super) static SEARCH: LazyLock<Search> = LazyLock::new(|| Search::of(false));
 
 impl Search {
-    fn add(&mut self, text: &'static str, bits: u128, counts: Counts) {
+    /// A search for all words, or for all with a zero for each digit, in texts that are written so.
+    pub(super) fn of(zeros: bool) -> Self {
+        let mut search = Self {
+            words: Vec::new(),
+            skim: Skim::new(),
+            begins: Box::new([0; TRIPLES / 64]),
+            fourths: vec![0; TRIPLES],
+            lists: vec![Vec::new(); TRIPLES],
+        };
+        let mut add = |words: &[&'static str], bit: u32, counts: &dyn Fn(&str) -> Counts| {
+            for word in words {
+                let text = match zeros {
+                    true => word.replace(|letter: char| letter.is_ascii_digit(), "0"),
+                    false => (*word).to_owned(),
+                };
+                search.add(text.as_bytes(), 1 << bit, counts(word));
+            }
+        };
+        let in_name = match zeros {
+            true => Counts::InNameWithDigits,
+            false => Counts::InName,
+        };
+        add(&STEMS, NAME_BIT, &|_| in_name);
+        add(PROGRAMS, PROGRAM_BIT, &Counts::of_program);
+        add(&OTHERS, OTHER_BIT, &Counts::of_other);
+        add(&STRUCTURE, STRUCTURE_BIT, &|_| Counts::Always);
+        for (form, bit) in SPECS.iter().zip(FIRST_FORM..) {
+            add(form.hints, bit, &|_| Counts::of(form));
+        }
+        search
+    }
+
+    fn add(&mut self, text: &[u8], bits: u128, counts: Counts) {
         let word = self.words.len();
-        let text = text.as_bytes();
         let form = bits >= 1 << FIRST_FORM;
         let mut all = self.words.iter_mut();
-        if let Some(same) = all.find(|word| form && word.text == text && word.counts == counts) {
+        if let Some(same) = all.find(|word| form && *word.text == *text && word.counts == counts) {
             // Several forms have this hint.
             same.bits |= bits;
             return;
         }
         self.skim.add(text);
-        self.words.push(Word { text, bits, counts });
+        self.words.push(Word {
+            text: text.into(),
+            bits,
+            counts,
+        });
         let class = |at: usize| text.get(at).map(|byte| usize::from(class(*byte)));
         // What a word of two letters ends before may be anything.
         let thirds = class(2).map_or(0..1 << CLASS_BITS, |third| third..third + 1);
@@ -160,8 +177,8 @@ impl Search {
 
     /// A word that holds a text.
     #[cfg(test)]
-    pub(super) fn holds(&self, text: &str) -> Option<&'static [u8]> {
-        let mut words = self.words.iter().map(|word| word.text);
+    pub(super) fn holds(&self, text: &str) -> Option<&[u8]> {
+        let mut words = self.words.iter().map(|word| &*word.text);
         words.find(|word| memchr::memmem::find(word, text.as_bytes()).is_some())
     }
 
@@ -236,7 +253,7 @@ impl Search {
             };
             // Most words differ at their ends already.
             if word.ends_as(there)
-                && there.eq_ignore_ascii_case(word.text)
+                && there.eq_ignore_ascii_case(&word.text)
                 && word.counts(bytes, start, end)
                 && hit(start, end, word.bits)
             {
@@ -254,7 +271,7 @@ fn next(triple: usize, byte: u8) -> usize {
 impl Word {
     fn ends_as(&self, there: &[u8]) -> bool {
         let last = |text: &[u8]| text.last().map(u8::to_ascii_lowercase);
-        last(there) == last(self.text)
+        last(there) == last(&self.text)
     }
 
     fn counts(&self, bytes: &[u8], start: usize, end: usize) -> bool {
@@ -266,6 +283,9 @@ impl Word {
         match self.counts {
             Counts::Always => true,
             Counts::InName => names_secret(bytes, start, end),
+            Counts::InNameWithDigits => {
+                names_secret(bytes, start, end) || digit_in_name(bytes, start, end)
+            }
             Counts::Before(tail) => before(tail),
             Counts::Begins(tail) => may_begin(&bytes[..start]) && before(tail),
             Counts::Login => may_log_in(&bytes[end..]),

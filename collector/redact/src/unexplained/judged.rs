@@ -7,7 +7,8 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::super::explained::Asked;
-use super::tokens::{TOKEN, Token, without_digits};
+use super::super::number::{self, without_digits};
+use super::tokens::{TOKEN, Token};
 use super::whole::without_digest;
 
 const CELLS: usize = 2048;
@@ -79,8 +80,8 @@ impl<'a> Kept<'a> {
         let beside = u64::from(digest) << 17 | u64::from(before) << 8 | u64::from(behind);
         let digits = token.digits > 0;
         let alike = match digits {
-            true => text_number(ALIKE | beside, text, without_digits),
-            false => text_number(beside, text, |part| part),
+            true => number::of(ALIKE | beside, text, without_digits),
+            false => number::of(beside, text, |part| part),
         };
         Some(Self {
             text,
@@ -99,7 +100,7 @@ impl<'a> Kept<'a> {
     /// The number of the token with its digits.
     pub(super) fn number(&self) -> u64 {
         match self.digits {
-            true => text_number(self.beside, self.text, |part| part) | 1,
+            true => number::of(self.beside, self.text, |part| part) | 1,
             false => self.alike,
         }
     }
@@ -120,19 +121,6 @@ pub(super) fn anew() -> bool {
 
 /// No two bytes beside a token have this bit.
 const ALIKE: u64 = 1 << 16;
-
-/// The number of a text, which begins with another number, with each eight bytes as they are read.
-#[inline]
-fn text_number(begin: u64, text: &[u8], read: impl Fn(u64) -> u64) -> u64 {
-    let (parts, rest) = text.as_chunks::<8>();
-    let begin = mixed(begin, text.len() as u64);
-    let number = parts.iter().fold(begin, |number, part| {
-        mixed(number, read(u64::from_le_bytes(*part)))
-    });
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mixed(number, read(u64::from_le_bytes(last)))
-}
 
 /// Whether a token of this number was judged and is none that was drawn, wherever it stands.
 pub(super) fn written(number: u64) -> bool {
@@ -191,22 +179,13 @@ fn around(bytes: &[u8], place: &Range<usize>, reach: [u16; 2], known: [u64; 2]) 
     let [before, behind] = reach.map(usize::from);
     let front = &bytes[place.start.saturating_sub(before)..place.start];
     let back = &bytes[place.end..bytes.len().min(place.end + behind)];
-    let known = mixed(known[0], known[1]);
-    let number = text_number(known, front, |part| part);
-    text_number(number, back, |part| part)
+    let known = number::mixed(known[0], known[1]);
+    let number = number::of(known, front, |part| part);
+    number::of(number, back, |part| part)
 }
 
 fn cell(number: u64) -> usize {
     usize::try_from(number >> 32).unwrap_or(0) % CELLS
-}
-
-/// Both halves of a product, so that each bit changes all others: two tokens share a number once in 2^63.
-fn mixed(number: u64, part: u64) -> u64 {
-    const ONE: u64 = 0x9e37_79b9_7f4a_7c15;
-    const TWO: u64 = 0xe703_7ed1_a0b4_28db;
-    let product = u128::from(number ^ ONE) * u128::from(part ^ TWO);
-    let half = |part: u128| u64::try_from(part & u128::from(u64::MAX)).unwrap_or(0);
-    half(product) ^ half(product >> 64)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::escapes;
+use super::super::number::{HIGHEST, ONES};
 use super::super::random::ONE_CASE;
 use super::MIN_HEX;
 
@@ -111,9 +112,6 @@ pub(super) fn next_token(bytes: &[u8], from: usize) -> Option<Token> {
     None
 }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHEST: u64 = 0x80 * ONES;
-
 /// The highest bit of each of eight bytes that is no part of a token.
 fn apart(eight: u64) -> u64 {
     let low = eight & !HIGHEST;
@@ -122,16 +120,6 @@ fn apart(eight: u64) -> u64 {
     let printed = (low + (0x80 - u64::from(b'!')) * ONES) & !(low + ONES) & !eight;
     let marks = other(b'"') & other(b'\'') & other(b'`') & other(b'\\');
     !(printed & marks) & HIGHEST
-}
-
-/// Eight bytes in which one decimal digit stands for all.
-#[inline]
-pub(super) fn without_digits(eight: u64) -> u64 {
-    let low = eight & !HIGHEST;
-    let from = low + (0x80 - u64::from(b'0')) * ONES;
-    let beyond = low + (0x7f - u64::from(b'9')) * ONES;
-    let digits = from & !beyond & !eight & HIGHEST;
-    eight & !((digits >> 7) * 0x0f)
 }
 
 /// The token that begins at a place.
@@ -189,21 +177,6 @@ mod tests {
                     let expected = eight.map(|byte| u8::from(!TOKEN[usize::from(byte)]) << 7);
                     let found = apart(u64::from_le_bytes(eight));
                     assert_eq!(found.to_le_bytes(), expected);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn one_digit_stands_for_all_and_for_nothing_else() {
-        for byte in 0..=u8::MAX {
-            for place in 0..8 {
-                for beside in [b'a', b'0', b'9', 0, 0x7f, 0xff] {
-                    let mut eight = [beside; 8];
-                    eight[place] = byte;
-                    let one = |byte: u8| if byte.is_ascii_digit() { b'0' } else { byte };
-                    let found = without_digits(u64::from_le_bytes(eight));
-                    assert_eq!(found.to_le_bytes(), eight.map(one));
                 }
             }
         }

@@ -20,6 +20,8 @@ pub(super) enum Told {
     Alone,
     /// The name in front of it.
     ByPlace,
+    /// As [`Told::Alone`], but other digits might be those of a text.
+    ByDigits,
 }
 
 /// Whether a token is an id that has a name, or one that needs none.
@@ -59,7 +61,7 @@ fn told_of(bytes: &[u8], token: &Token) -> Option<Told> {
     }
     if text.len() >= MIN_HEX {
         let told = member && explained::obvious(before) && as_text(text).is_none();
-        return told.then_some(Told::Alone);
+        return told.then_some(Told::ByDigits);
     }
     if text.len() < MIN_SHORT || member {
         return Some(Told::Alone);
