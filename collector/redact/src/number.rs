@@ -33,8 +33,8 @@ pub(crate) fn of(begin: u64, text: &[u8], read: impl Fn(u64) -> u64) -> u64 {
 /// The same of a longer text, with sixteen bytes at a time.
 #[inline]
 pub(crate) fn of_long(text: &[u8], read: impl Fn(u64) -> u64) -> u64 {
-    // Mixed, for it would make up for another first letter.
-    let length = mixed(text.len() as u64, 0);
+    // Spread, for it would make up for another first letter.
+    let length = (text.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let with = |number: u64, part: &[u8; 16]| {
         let both = u128::from_le_bytes(*part);
         mixed(number ^ read(half(both)), read(half(both >> 64)))
