@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use casefile_catalogue_files::needs::Needs;
-use casefile_catalogue_files::{Document, clauses, read};
+use casefile_catalogue_files::{Document, clauses, read, worded};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -24,7 +24,8 @@ fn main() -> io::Result<()> {
         let first = quoted(clauses.first().map_or(&[], Vec::as_slice));
         let rare = quoted(&clauses::rare(clauses));
         let needs = Needs::of(expression).to_string();
-        format!("\n    ({expression:?}, {first}, {rare}, {needs:?})")
+        let worded = worded::written(expression);
+        format!("\n    ({expression:?}, {first}, {rare}, {needs:?}, {worded:?})")
     });
     fs::write(out.join("clauses.in"), list(lines.collect()))
 }

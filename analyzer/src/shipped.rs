@@ -5,15 +5,19 @@
 
 use std::sync::OnceLock;
 
+use casefile_catalogue_files::worded;
+
 /// A file: its path below its folder, its text, and the text as JSON; empty where the text is no valid YAML.
 pub type File = (&'static str, &'static str, &'static str);
 
-/// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, and all that
-/// a line must hold, as [`casefile_catalogue_files::needs`] are written.
+/// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, all that a
+/// line must hold, as [`casefile_catalogue_files::needs`] are written, and how its matches are
+/// [worded](casefile_catalogue_files::worded).
 pub type Clauses = (
     &'static str,
     &'static [&'static str],
     &'static [&'static str],
+    &'static str,
     &'static str,
 );
 
@@ -35,4 +39,19 @@ pub(crate) fn catalogue() -> Catalogue {
         casefile_catalogue_files::leaked(own).expect("the checkout's rules")
     });
     SHIPPED.get().copied().unwrap_or_default()
+}
+
+/// What ships of an expression.
+pub(crate) fn clauses(expression: &str) -> Option<&'static Clauses> {
+    let (.., shipped) = catalogue();
+    let at = shipped.binary_search_by_key(&expression, |(known, ..)| *known);
+    shipped.get(at.ok()?)
+}
+
+/// The texts that matches of an expression are made of, each way that it can be worded.
+pub(crate) fn worded(expression: &str) -> Vec<String> {
+    match clauses(expression) {
+        Some((.., written)) => worded::read(written).map(str::to_owned).collect(),
+        None => worded::texts_of(expression),
+    }
 }

@@ -8,12 +8,13 @@
 /// The JSON is empty where the text is no valid YAML.
 pub type File = (&'static str, &'static str, &'static str);
 
-/// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, and all that
-/// a line must hold (`casefile_catalogue_files::needs`).
+/// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, all that a
+/// line must hold, and how its matches are worded (`casefile_catalogue_files::needs`, `::worded`).
 pub type Clauses = (
     &'static str,
     &'static [&'static str],
     &'static [&'static str],
+    &'static str,
     &'static str,
 );
 

@@ -38,13 +38,8 @@ pub(crate) fn chromium() -> Result<PathBuf, &'static str> {
 
 /// Renders a sample as `NAME.html` into a folder.
 fn rendered(sample: &Path, out: &Path) -> PathBuf {
-    page_of(sample, "bundle", out)
-}
-
-/// The same of what lies in a folder under this name.
-pub(crate) fn page_of(sample: &Path, input: &str, out: &Path) -> PathBuf {
     let name = sample.file_name().unwrap().to_str().unwrap();
-    let (bundle, folder) = (sample.join(input), out.join(name));
+    let (bundle, folder) = (sample.join("bundle"), out.join(name));
     let arguments = [
         "report",
         bundle.to_str().unwrap(),

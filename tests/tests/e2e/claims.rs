@@ -1,14 +1,13 @@
 //! What reports claim of the fixes of real captures, beside what a person judged of each by reading the capture.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use casefile_tests::bins;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::screens::input;
-use crate::support::{run, skip};
+use crate::captured;
+use crate::support::skip;
 
 /// What may be said of the fix of a cause.
 #[derive(Debug, Deserialize)]
@@ -26,23 +25,6 @@ type Table = BTreeMap<String, BTreeMap<String, Judged>>;
 fn table() -> Table {
     let path = bins::checkout().join("tests/data/captures-claims.toml");
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn report(capture: &Path) -> Value {
-    let out = tempfile::tempdir().unwrap();
-    let (input, folder) = (input(&capture.join("capture")), out.path());
-    let arguments = [
-        "report",
-        input.to_str().unwrap(),
-        "-o",
-        folder.to_str().unwrap(),
-        "--format",
-        "json",
-    ];
-    let ended = run(bins::ANALYZER, &arguments);
-    assert_eq!(ended.code, 0, "{}: {ended:?}", capture.display());
-    let text = std::fs::read_to_string(folder.join("report.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
 }
 
 /// Incidents that are certain enough for a fix.
@@ -108,7 +90,7 @@ fn each_capture_claims_of_its_fixes_what_was_judged_by_hand() {
         let name = capture.file_name().unwrap().to_string_lossy().into_owned();
         let judged = table.remove(&name).unwrap_or_default();
         fixes += judged.len();
-        let differences = differences(&report(capture), &judged);
+        let differences = differences(&captured::report(capture).json, &judged);
         wrong.extend(differences.into_iter().map(|one| format!("{name}: {one}")));
     }
     let unknown = table.keys();

@@ -9,6 +9,7 @@ mod ask;
 mod bad_input;
 mod bare_machine;
 mod browser;
+mod captured;
 mod claims;
 mod cluster;
 mod containers;

@@ -8,19 +8,9 @@ use casefile_tests::expected::Screen;
 
 use serde_json::{Value, json};
 
-use crate::browser::{PAGES, chromium, looked, page_of, paper};
-use crate::samples::ticket;
+use crate::browser::{PAGES, chromium, looked, paper};
+use crate::captured;
 use crate::support::skip;
-
-/// What a capture is handed over as: its only file, or its folder.
-pub(crate) fn input(capture: &Path) -> PathBuf {
-    let inside = std::fs::read_dir(capture).unwrap();
-    let inside: Vec<PathBuf> = inside.map(|entry| entry.unwrap().path()).collect();
-    match inside.as_slice() {
-        [only] => only.clone(),
-        _ => capture.to_owned(),
-    }
-}
 
 #[test]
 fn each_capture_says_since_when_and_who_as_it_was_read_off_by_hand() {
@@ -34,8 +24,8 @@ fn each_capture_says_since_when_and_who_as_it_was_read_off_by_hand() {
     let table: BTreeMap<String, Screen> = toml::from_str(&table).unwrap();
     let mut failures = Vec::new();
     for (name, screen) in &table {
-        let ticket = ticket(&input(&captures.join(name).join("capture")));
-        let differences = screen.differences(&ticket).into_iter();
+        let ticket = &captured::report(&captures.join(name)).ticket;
+        let differences = screen.differences(ticket).into_iter();
         failures.extend(differences.map(|each| format!("{name}: {each}")));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -65,7 +55,12 @@ fn captures_in_which_nothing_fails_are_told_on_two_pages() {
     let out = tempfile::tempdir().unwrap();
     let pages: Vec<(PathBuf, &Path)> = healthy
         .iter()
-        .map(|one| (page_of(one, "capture", out.path()), one.as_path()))
+        .map(|one| {
+            let name = one.file_name().unwrap().to_str().unwrap();
+            let page = out.path().join(format!("{name}.html"));
+            std::fs::write(&page, &captured::report(one).page).unwrap();
+            (page, one.as_path())
+        })
         .collect();
     for seen in looked(&chromium, out.path(), &pages) {
         let name = seen["report"].as_str().unwrap();

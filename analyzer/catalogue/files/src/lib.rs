@@ -6,6 +6,7 @@
 pub mod clauses;
 pub mod examples;
 pub mod needs;
+pub mod worded;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,12 +41,13 @@ pub struct Files {
 /// A file, as `casefile-catalogue` holds it: path below its folder, text, and the text as JSON.
 pub type File = (&'static str, &'static str, &'static str);
 
-/// An expression, the texts of which a line must hold one, those of them that are looked for in logs, and all that a line
-/// must hold, as [`needs`] are written.
+/// An expression, the texts of which a line must hold one, those of them that are looked for in logs, all that a line
+/// must hold, as [`needs`] are written, and how its matches are [`worded`].
 pub type Clauses = (
     &'static str,
     &'static [&'static str],
     &'static [&'static str],
+    &'static str,
     &'static str,
 );
 
@@ -71,7 +73,8 @@ pub fn leaked(folder: &Path) -> io::Result<(&'static [File], &'static [File], &'
         let rare = texts(clauses::rare(&clauses));
         let first = texts(clauses.into_iter().next().unwrap_or_default());
         let needs = text(needs::Needs::of(&expression).to_string());
-        (text(expression), first, rare, needs)
+        let worded = text(worded::written(&expression));
+        (text(expression), first, rare, needs, worded)
     });
     let clauses: Vec<Clauses> = clauses.collect();
     Ok((all(files.rules), all(files.messages), clauses.leak()))

@@ -2,13 +2,11 @@
 //! messages that are looked for. The slack is bounded (one slip, inside a long word, never its first or last letter),
 //! and what was read in this way is named.
 
-mod texts;
 mod words;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-pub use texts::texts_of;
 pub use words::Words;
 use words::is_turned;
 
@@ -92,6 +90,7 @@ pub fn notes(told: &BTreeMap<u32, String>) -> Cow<'static, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use casefile_catalogue_files::worded::texts_of;
 
     fn words() -> Words {
         let expressions = [

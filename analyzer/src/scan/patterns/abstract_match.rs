@@ -82,6 +82,30 @@ pub(super) fn automaton(source: &str) -> Option<NFA> {
     Compiler::new().configure(config).build_from_hir(&hir).ok()
 }
 
+/// Some bytes.
+#[derive(Default)]
+struct Bytes([u64; 4]);
+
+impl Bytes {
+    /// Those over which some of these states lead on.
+    fn of(nfa: &NFA, states: &[StateID]) -> Self {
+        let mut all = Self::default();
+        for one in states
+            .iter()
+            .flat_map(|state| transitions(nfa.state(*state)))
+        {
+            for byte in one.start..=one.end {
+                all.0[usize::from(byte / 64)] |= 1 << (byte % 64);
+            }
+        }
+        all
+    }
+
+    fn has(&self, byte: u8) -> bool {
+        self.0[usize::from(byte / 64)] & (1 << (byte % 64)) != 0
+    }
+}
+
 /// Follows automata over shapes.
 #[derive(Default)]
 pub(super) struct Follower {
@@ -91,6 +115,8 @@ pub(super) struct Follower {
     /// Those in which a match begins, and those in which one begins that need not begin at a word boundary.
     start: Vec<StateID>,
     start_inside: Vec<StateID>,
+    /// The bytes that some match begins with.
+    begins: Bytes,
     /// The generation in which a state was last reached, for each numbered run.
     reached: Vec<u32>,
     generation: u32,
@@ -106,9 +132,7 @@ pub(super) struct Follower {
 impl Follower {
     /// Whether some line of the shape may be matched. In shapes the words stand as they are.
     pub(super) fn may_match(&mut self, nfa: &NFA, words: &Words, shape: &[u8]) -> bool {
-        self.reached.clear();
-        self.reached.resize(nfa.states().len() * Run::NUMBERS, 0);
-        self.generation = 0;
+        self.renew(nfa);
         self.turn(Some(DIGITS));
         if self.close(nfa, nfa.start_anchored(), Run::FREE) {
             return true;
@@ -117,11 +141,22 @@ impl Follower {
         self.turn(None);
         self.close(nfa, nfa.start_anchored(), Run::FREE);
         std::mem::swap(&mut self.start, &mut self.next);
+        self.begins = Bytes::of(nfa, &self.start);
         self.now.clear();
         shape.iter().any(|byte| match is_open(*byte) {
             true => self.over_open(nfa, words, *byte),
             false => self.over_byte(nfa, *byte),
         })
+    }
+
+    /// Makes room for the states of an automaton; what was reached in others was reached in former generations.
+    fn renew(&mut self, nfa: &NFA) {
+        if self.generation > u32::MAX / 2 {
+            self.reached.fill(0);
+            self.generation = 0;
+        }
+        let room = nfa.states().len() * Run::NUMBERS;
+        self.reached.resize(self.reached.len().max(room), 0);
     }
 
     fn turn(&mut self, place: Option<u8>) {
@@ -134,12 +169,17 @@ impl Follower {
 
     /// One byte that is known; true where a match was reached.
     fn over_byte(&mut self, nfa: &NFA, byte: u8) -> bool {
+        let begins = self.begins.has(byte);
+        if !begins && self.now.is_empty() {
+            return false;
+        }
         self.turn(None);
         let (now, start) = (
             std::mem::take(&mut self.now),
             std::mem::take(&mut self.start),
         );
-        let mut from = now.iter().chain(&start);
+        let begin = start.iter().filter(|_| begins);
+        let mut from = now.iter().chain(begin);
         let may = from.any(|state| {
             after(nfa.state(*state), byte).is_some_and(|to| self.close(nfa, to, Run::FREE))
         });

@@ -29,12 +29,8 @@ struct Own {
 impl Clauses {
     /// Those of an expression.
     pub(super) fn of(expression: &str) -> Self {
-        let (.., shipped) = shipped::catalogue();
-        let known = shipped.binary_search_by_key(&expression, |(known, ..)| *known);
-        let texts = match known {
-            Ok(at) => Texts::Known(&shipped[at]),
-            Err(_) => Texts::Own(Own::of(expression)),
-        };
+        let own = || Texts::Own(Own::of(expression));
+        let texts = shipped::clauses(expression).map_or_else(own, Texts::Known);
         Self {
             texts,
             needs: OnceLock::new(),
@@ -52,7 +48,7 @@ impl Clauses {
     /// Of those the ones that are looked for in logs.
     pub(super) fn rare(&self) -> Vec<&str> {
         match &self.texts {
-            Texts::Known((.., rare, _)) => rare.to_vec(),
+            Texts::Known((.., rare, _, _)) => rare.to_vec(),
             Texts::Own(own) => own.rare.iter().map(String::as_str).collect(),
         }
     }
@@ -66,7 +62,7 @@ impl Clauses {
 
     fn written(&self) -> &str {
         match &self.texts {
-            Texts::Known((.., needs)) => needs,
+            Texts::Known((.., needs, _)) => needs,
             Texts::Own(own) => &own.needs,
         }
     }

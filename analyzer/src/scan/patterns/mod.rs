@@ -25,6 +25,7 @@ use crate::dress::Voice;
 use crate::dress::respell;
 pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Said};
+use crate::shipped;
 use clauses::Clauses;
 pub use expression::{Expression, LinePattern};
 pub use hit::{Captures, Found, Hit};
@@ -137,7 +138,7 @@ impl Patterns {
         self.spelling.get_or_init(|| {
             let expressions = self.patterns.iter().map(|one| one.regex.as_str());
             let expressions = expressions.chain(self.tests.iter().map(String::as_str));
-            let texts: Vec<String> = expressions.flat_map(respell::texts_of).collect();
+            let texts: Vec<String> = expressions.flat_map(shipped::worded).collect();
             let texts = texts.iter().map(String::as_str);
             respell::Words::of(texts.chain(crate::loose::HEADINGS))
         })

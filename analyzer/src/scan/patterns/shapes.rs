@@ -19,14 +19,18 @@ const OVERHEAD: usize = 160;
 const LONGEST: usize = 4096;
 /// Different shapes of one hash that are told apart.
 const SAME_HASH: usize = 4;
-/// Places that remember the hash of a shape that was seen once: what is said once only is not worth a proof.
+/// Places that remember the hash of a shape that was seen once: what is said once only is not worth to be remembered.
 const ONCE: usize = 1 << 14;
+/// A thread meets a known shape so often before it is proven what can match it: a proof costs as much as that many tries.
+const WORTH_A_PROOF: u32 = 32;
 
 /// A shape, and what can match a line of it.
 struct Known {
     shape: Box<[u8]>,
     possible: Box<[u32]>,
     certain: Box<[u32]>,
+    /// Whether that was proven, or only looked for in the texts that patterns need.
+    is_proven: bool,
 }
 
 /// What asks for a line of a known shape.
@@ -53,6 +57,8 @@ type ByHash<K> = HashMap<u64, Vec<K>, BuildHasherDefault<AsIs>>;
 struct Met {
     hash: u64,
     known: Arc<Known>,
+    /// How often it was met.
+    times: u32,
 }
 
 /// The shapes that one thread knows, found by their hash.
@@ -167,10 +173,79 @@ impl Shapes {
                     self.bytes = 0;
                 }
                 self.bytes += known.shape.len() + OVERHEAD;
-                self.known.insert(Met { hash, known })
+                let times = 0;
+                self.known.insert(Met { hash, known, times })
             }
         };
+        let met = self.known.met.get_mut(at)?;
+        if !met.known.is_proven {
+            met.times += 1;
+            if met.times > WORTH_A_PROOF {
+                self.prove(patterns, at);
+            }
+        }
         Some(self.known.met.get(at)?.known.possible())
+    }
+
+    /// Finds out which of the patterns whose texts stand in a shape can match a line of it, for all threads.
+    fn prove(&mut self, patterns: &Patterns, at: usize) {
+        let Some(met) = self.known.met.get(at) else {
+            return;
+        };
+        let (hash, unproven) = (met.hash, Arc::clone(&met.known));
+        let lock = || {
+            let shared = patterns.learnt.0.lock();
+            shared.unwrap_or_else(PoisonError::into_inner)
+        };
+        let same = |shared: &Shared| {
+            let at = place(&shared.known, hash, &unproven.shape)?;
+            let known = shared.known.get(&hash)?.get(at)?;
+            known.is_proven.then(|| Arc::clone(known))
+        };
+        let others = same(&lock());
+        let known = others.unwrap_or_else(|| {
+            let known = Arc::new(self.proven(patterns, &unproven));
+            let mut shared = lock();
+            if let Some(at) = place(&shared.known, hash, &known.shape)
+                && let Some(there) = shared
+                    .known
+                    .get_mut(&hash)
+                    .and_then(|alike| alike.get_mut(at))
+            {
+                *there = Arc::clone(&known);
+            }
+            known
+        });
+        if let Some(met) = self.known.met.get_mut(at) {
+            met.known = known;
+        }
+    }
+
+    /// A shape with what can match a line of it proven.
+    fn proven(&mut self, patterns: &Patterns, unproven: &Known) -> Known {
+        let is_escaped = unproven.shape[1] != 0;
+        self.said.clear();
+        say(&unproven.shape, &mut self.said);
+        // Of other lines a part that names clock and speaker is no part of the message.
+        let matches = |number: &u32| {
+            let pattern = patterns.patterns.get(*number as usize);
+            is_escaped && pattern.is_some_and(|pattern| pattern.regex.matches_shape(&self.said))
+        };
+        let possible = unproven.possible.iter().copied();
+        let certain: Box<[u32]> = possible.clone().filter(matches).collect();
+        let possible = possible.filter(|number| {
+            let may = |automaton| {
+                let words = patterns.words();
+                self.follower.may_match(automaton, words, &self.said)
+            };
+            certain.binary_search(number).is_ok() || patterns.automaton(*number).is_none_or(may)
+        });
+        Known {
+            shape: unproven.shape.clone(),
+            possible: possible.collect(),
+            certain,
+            is_proven: true,
+        }
     }
 
     /// What the others know of the present shape. Where it is seen for the second time, it is found out.
@@ -209,13 +284,10 @@ impl Shapes {
         Some(known)
     }
 
-    /// Finds out what can match a line of the present shape.
+    /// Finds out the patterns whose texts may all stand in a line of the present shape.
     fn learn(&mut self, patterns: &Patterns, origin: &Origin<'_>) -> Option<Known> {
-        let is_escaped = self.shape[1] != 0;
         self.said.clear();
-        if !is_escaped {
-            self.said.extend_from_slice(&self.shape[2..]);
-        } else if !shape::unescape(&self.shape[2..], &mut self.said) {
+        if !say(&self.shape, &mut self.said) {
             return None;
         }
         self.held.take(&self.said);
@@ -224,25 +296,23 @@ impl Shapes {
             let clauses = patterns.clauses.get(*number as usize);
             clauses.is_none_or(|clauses| clauses.may_hold(&self.held))
         });
-        // Of other lines a part that names clock and speaker is no part of the message.
-        let matches = |number: &u32| {
-            let pattern = patterns.patterns.get(*number as usize);
-            is_escaped && pattern.is_some_and(|pattern| pattern.regex.matches_shape(&self.said))
-        };
-        let certain: Box<[u32]> = possible.iter().copied().filter(matches).collect();
-        possible.retain(|number| {
-            let may = |automaton| {
-                let words = patterns.words();
-                self.follower.may_match(automaton, words, &self.said)
-            };
-            certain.binary_search(number).is_ok() || patterns.automaton(*number).is_none_or(may)
-        });
         Some(Known {
             shape: self.shape.as_slice().into(),
+            is_proven: possible.is_empty(),
             possible: possible.into(),
-            certain,
+            certain: Box::default(),
         })
     }
+}
+
+/// Appends the shape of what a line of a shape says; false where that cannot be said.
+fn say(shape: &[u8], said: &mut Vec<u8>) -> bool {
+    let (channel, text) = shape.split_at(2.min(shape.len()));
+    if channel.last() == Some(&0) {
+        said.extend_from_slice(text);
+        return true;
+    }
+    shape::unescape(text, said)
 }
 
 fn place(known: &ByHash<Arc<Known>>, hash: u64, shape: &[u8]) -> Option<usize> {

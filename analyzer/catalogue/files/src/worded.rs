@@ -1,5 +1,18 @@
 //! What the matches of an expression are worded like.
 
+/// What parts texts that are written as one.
+const BETWEEN: char = '\u{1e}';
+
+/// The texts of an expression as one, for what is built in.
+pub fn written(expression: &str) -> String {
+    texts_of(expression).join("\u{1e}")
+}
+
+/// The texts that were written so.
+pub fn read(written: &str) -> impl Iterator<Item = &str> {
+    written.split(BETWEEN).filter(|text| !text.is_empty())
+}
+
 /// The texts that matches of an expression are made of, each way that it can be worded.
 pub fn texts_of(expression: &str) -> Vec<String> {
     let mut found = Vec::new();
