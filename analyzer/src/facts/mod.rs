@@ -151,6 +151,17 @@ impl AnyFact {
         self.table.count()
     }
 
+    /// How many facts it counts as where only so many are kept: one that is much larger than others as several.
+    pub fn cost(&self) -> usize {
+        const LARGE: usize = 800;
+        self.count().max(self.weight() / LARGE)
+    }
+
+    /// About how many bytes it takes.
+    pub fn weight(&self) -> usize {
+        self.table.weight()
+    }
+
     /// Leaves out those at places that a function does not keep.
     pub fn retain(&mut self, keep: &dyn Fn(&Place) -> bool) {
         self.table.retain(keep);
@@ -160,6 +171,20 @@ impl AnyFact {
 impl<T: FactType> From<Fact<T>> for AnyFact {
     fn from(fact: Fact<T>) -> Self {
         Self::new(fact)
+    }
+}
+
+/// A writer that only counts.
+struct Counted(usize);
+
+impl std::io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -174,6 +199,7 @@ trait Table: Any + Send + Sync {
     fn reserve(&mut self, more: usize);
     fn shrink(&mut self);
     fn count(&self) -> usize;
+    fn weight(&self) -> usize;
     fn retain(&mut self, keep: &dyn Fn(&Place) -> bool);
     fn sort(&mut self);
     fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table>;
@@ -199,6 +225,18 @@ impl<T: FactType> Table for Vec<Fact<T>> {
 
     fn count(&self) -> usize {
         self.len()
+    }
+
+    fn weight(&self) -> usize {
+        // What it says is counted as it would be written.
+        let written = |fact: &Fact<T>| {
+            let mut bytes = Counted(0);
+            let written = serde_json::to_writer(&mut bytes, &fact.data);
+            written.map_or(0, |()| bytes.0)
+        };
+        let texts = |fact: &Fact<T>| fact.place.path.len() + fact.text.len() + written(fact);
+        let own = size_of::<Fact<T>>().saturating_mul(self.len());
+        self.iter().map(texts).fold(own, usize::saturating_add)
     }
 
     fn retain(&mut self, keep: &dyn Fn(&Place) -> bool) {

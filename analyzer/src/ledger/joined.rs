@@ -8,6 +8,7 @@ use super::tail::{Ends, Said, Tail};
 use super::{check, kernel, kubelet, own_node, span};
 use crate::facts::failing::{LogEnd, UnitEnd};
 use crate::facts::{AnyFact, Fact, FactType};
+use crate::grade::Grade;
 use crate::model::Place;
 
 /// A text that a person pasted ends at most so many lines after the failure that it was pasted for.
@@ -66,6 +67,14 @@ impl Joined {
             known.words = ends.words.map(moved);
         }
         self.lines = self.lines.saturating_add(piece.lines);
+    }
+
+    /// How grave its last word is.
+    pub fn grade(&self) -> Grade {
+        self.last
+            .as_ref()
+            .map(|last| last.grade)
+            .unwrap_or_default()
     }
 
     /// The facts of an entry.

@@ -7,6 +7,7 @@ use regex::Regex;
 use super::dedent::dedent;
 use super::split::Section;
 use super::{Taken, What};
+use crate::parsers::SMALL;
 
 static TABLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"^\s*\[{1,2}\s*[\w."'/ -]+\s*\]{1,2}\s*(?:#.*)?$"#).ok());
@@ -46,8 +47,8 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     let lines = extent(section, at);
     let used = section.range(at, at + lines);
     let text = dedent(&used);
-    // A template that a program has yet to fill in is nobody's configuration.
-    if !is(&CONTAINERD, &text) || text.contains("{{") {
+    // A template that a program has yet to fill in is nobody's configuration, nor is what is too large for one.
+    if !is(&CONTAINERD, &text) || text.contains("{{") || text.len() > SMALL {
         return Taken::Refused(lines);
     }
     let cut = used.iter().any(|line| is_elision(line));

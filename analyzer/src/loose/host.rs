@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::split::Section;
 use super::{Taken, What};
+use crate::parsers::SMALL;
 
 /// Where a bundle holds the kubelet's configuration.
 pub(super) const KUBELET_CONFIG: &str = "rootfs/var/lib/kubelet/config.yaml";
@@ -71,9 +72,11 @@ fn is_whole_toml(section: &Section<'_>, at: usize, file: &str) -> bool {
     let text = super::dedent::dedent(&section.range(at, section.len()));
     let root =
         file.ends_with("containerd/config.toml") || file.ends_with("containerd-template.toml");
-    text.parse::<toml::Table>().is_ok_and(|table| {
-        !root || (table.contains_key("version") && table.contains_key("plugins"))
-    })
+    let is_small = text.len() <= SMALL;
+    is_small
+        && text.parse::<toml::Table>().is_ok_and(|table| {
+            !root || (table.contains_key("version") && table.contains_key("plugins"))
+        })
 }
 
 /// Takes `nvidia-smi -q -x`.

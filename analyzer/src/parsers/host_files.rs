@@ -38,7 +38,7 @@ const CONFIG_LIMIT: usize = 256 << 10;
 pub(super) static TOML: Parser = Parser {
     id: "toml",
     reads: &[Entry::Rootfs(ANY, "**/*.toml")],
-    read: Read::Whole(parse_toml),
+    read: Read::Small(parse_toml),
 };
 
 /// Files that configure the node, and values of helm releases: kept, and searched by the patterns that ask for files.

@@ -119,9 +119,9 @@ impl Parsed {
         }
     }
 
-    /// How many facts it states.
-    pub fn count(&self) -> usize {
-        self.facts.iter().map(AnyFact::count).sum()
+    /// How many facts it states, where a large one counts as several.
+    pub fn cost(&self) -> usize {
+        self.facts.iter().map(AnyFact::cost).sum()
     }
 }
 
@@ -169,6 +169,10 @@ impl Item<'_> {
     }
 }
 
+/// Bytes of a text that takes very many times its size while it is parsed: TOML takes up to 60 times. No configuration is
+/// larger.
+pub const SMALL: usize = 1 << 20;
+
 /// How an entry is read.
 #[derive(Clone, Copy)]
 pub enum Read {
@@ -176,6 +180,8 @@ pub enum Read {
     Items(fn(&Item<'_>) -> Parsed),
     /// The whole text at once; entries over the size limit are reported and not read.
     Whole(fn(&Document<'_>) -> Parsed),
+    /// The same of a text that takes very many times its size while it is parsed; over [`SMALL`] it is reported and not read.
+    Small(fn(&Document<'_>) -> Parsed),
     /// Line by line, through the pattern scan and the extractors.
     Lines(Channel),
     /// Text of unknown origin: line by line, and the pieces that are recognised in it by content.

@@ -9,6 +9,31 @@ use crate::parsers::{Parsed, Read};
 /// What is said of an entry that is read as a whole or not at all, and is too large for that.
 const TOO_LARGE: &str = "is too large to be read as a whole and was not read";
 
+/// The same of texts of unknown origin.
+pub(super) const LINES_ONLY: &str = "is larger than the texts in which tables and objects are looked for (4 MiB): its lines were searched, and nothing else was read of it";
+
+/// What is said of an entry for which there was no room while it waited.
+pub(super) const LOST: &str = "was not read, or not to its end: there was no room for it in memory or in the folder for temporary files";
+
+/// Bytes as a text; what is said where they are none.
+pub(super) fn text(
+    bytes: Vec<u8>,
+    place: impl Fn(Option<u32>) -> Place,
+) -> (String, Option<Problem>) {
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return (text, None),
+        Err(error) => error,
+    };
+    let at = error.utf8_error().valid_up_to();
+    let line = 1 + memchr::memchr_iter(b'\n', &error.as_bytes()[..at]).count();
+    let problem = Problem {
+        place: place(u32::try_from(line).ok()),
+        text: "holds bytes that are not UTF-8; they are shown as \u{fffd}".into(),
+    };
+    let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+    (text, Some(problem))
+}
+
 /// The entries of which that was said.
 pub(crate) fn not_read(problems: &[Problem]) -> impl Iterator<Item = &str> {
     let said = problems.iter().filter(|problem| problem.text == TOO_LARGE);
@@ -35,8 +60,7 @@ impl Gather<'_> {
 
     pub(super) fn lost(&mut self, path: &str, is_lost: bool) {
         if is_lost {
-            let text = "was not read, or not to its end: there was no room for it in memory or in the folder for temporary files";
-            self.problem(path, text);
+            self.problem(path, LOST);
         }
     }
 
@@ -45,11 +69,11 @@ impl Gather<'_> {
         if piece.list.is_none() {
             return false;
         }
-        self.listed = self.listed.saturating_add(piece.parsed.count());
+        self.listed = self.listed.saturating_add(piece.cost);
         let is_over = self.listed > self.spill.budget().facts();
         if is_over {
             piece.parsed = Parsed::default();
-            piece.found.hits.clear();
+            piece.hits.clear();
             piece.said.clear();
         }
         is_over
@@ -62,7 +86,7 @@ impl Gather<'_> {
 
     /// Takes what a list gave that was read as a whole.
     pub(super) fn list(&mut self, path: &str, list: Bounded) {
-        self.listed = self.listed.saturating_add(list.parsed.count());
+        self.listed = self.listed.saturating_add(list.parsed.cost());
         self.left_out(path, list.left_out);
         self.parsed(list.parsed);
     }
@@ -84,12 +108,6 @@ impl Gather<'_> {
     }
 
     pub(super) fn too_large(&mut self, path: &str) {
-        let read = self.router.parser(path).map(|parser| parser.read);
-        let text = if matches!(read, Some(Read::Loose)) {
-            "is larger than the texts in which tables and objects are looked for (4 MiB): its lines were searched, and nothing else was read of it"
-        } else {
-            TOO_LARGE
-        };
-        self.problem(path, text);
+        self.problem(path, TOO_LARGE);
     }
 }

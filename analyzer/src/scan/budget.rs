@@ -9,6 +9,8 @@ impl Budget {
     const LEAST: usize = 8 << 20;
     /// What a fact of a listed object takes, with its strings, on average.
     const FACT: usize = 1200;
+    /// What alike lines take, with the texts that they are known by.
+    const GROUP: usize = 3072;
 
     /// So many bytes, but no fewer than 8 MiB.
     pub fn of(bytes: usize) -> Self {
@@ -28,6 +30,26 @@ impl Budget {
     /// How many facts of listed objects are evaluated together.
     pub(super) fn facts(self) -> usize {
         self.0 / Self::FACT
+    }
+
+    /// How many kinds of lines that match are kept.
+    pub(super) fn groups(self) -> usize {
+        self.0 / Self::GROUP
+    }
+
+    /// For how logs end.
+    pub(super) fn ends(self) -> usize {
+        self.0 / 4
+    }
+
+    /// For what is recognised in texts of unknown origin.
+    pub(super) fn pieces(self) -> usize {
+        self.0 / 3
+    }
+
+    /// For lines of one kind that say something of their node.
+    pub(super) fn lines(self) -> usize {
+        self.0 / 16
     }
 }
 

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::leftovers::{Tally, state_source};
 use super::patterns::Patterns;
+use super::settled::Settling;
 use super::sink::{Out, Sink};
 use super::spill::Spill;
 use super::{Budget, Documents, Gather, Router, Scanned, node_of};
@@ -38,8 +39,8 @@ pub(crate) fn scan(
     instead: &Documents,
 ) -> Result<Scanned, OpenError> {
     let mut share = Share::new(members, router);
-    let spill = Spill::new(budget);
-    let mut gather = Gather::new(patterns, router, &spill);
+    let (spill, settling) = (Spill::new(budget), Settling::new(budget));
+    let mut gather = Gather::new(patterns, router, (&spill, &settling));
     let mut problems = Vec::new();
     for (index, member) in members.iter().enumerate() {
         let sink = Sink {
@@ -48,10 +49,13 @@ pub(crate) fn scan(
             uids: true,
             plan: None,
             spill: &spill,
-            ceiling: None,
+            settling: &settling,
+            passes_over: &|path| instead.contains_key(path) || !share.counts(index, path),
         };
-        let (summary, outputs) =
+        let (summary, mut outputs) =
             casefile_bundle::scan(Input::new(&member.input, keys), &Limits::default(), &sink)?;
+        outputs.extend(sink.cut());
+        outputs.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
         problems.extend(
             summary
                 .problems
@@ -137,29 +141,38 @@ impl<'a> Share<'a> {
         }
     }
 
-    /// Whether this entry of this bundle counts; takes out of its pieces what a newer bundle said.
-    fn take(&mut self, index: usize, path: &str, pieces: &mut [Out]) -> bool {
+    /// Whether this entry of this bundle counts; of a list some objects may.
+    fn counts(&self, index: usize, path: &str) -> bool {
         let member = &self.members[index];
-        let others = |wanted: &dyn Fn(&Member) -> bool| self.members.iter().any(wanted);
         let node = node_of(path);
-        if !node.is_empty() {
-            // What another node's API said of a node gives way to the node's own word, then to the newest.
-            let own = node == member.node;
-            let better = |other: &Member| other.node == node && other.paths.contains(path);
-            let newer = self.members[..index]
-                .iter()
-                .any(|one| one.paths.contains(path));
-            return own || !(others(&better) || newer);
+        if node.is_empty() {
+            let first = || self.is_list(path) || !self.homes.contains_key(path);
+            return !is_deleted(&self.members[..index], path) && first();
         }
-        let first = !self.homes.contains_key(path);
-        if is_deleted(&self.members[..index], path) {
+        // What another node's API said of a node gives way to the node's own word, then to the newest.
+        let better = |other: &Member| other.node == node && other.paths.contains(path);
+        let newer = self.members[..index]
+            .iter()
+            .any(|one| one.paths.contains(path));
+        node == member.node || !(self.members.iter().any(better) || newer)
+    }
+
+    fn is_list(&self, path: &str) -> bool {
+        let read = self.router.parser(path).map(|one| one.read);
+        matches!(read, Some(Read::Items(_)))
+    }
+
+    /// Whether this entry of this bundle counts; takes out of its pieces what a newer bundle said.
+    fn take(&mut self, index: usize, path: &str, pieces: &mut [Box<Out>]) -> bool {
+        if !self.counts(index, path) {
             return false;
         }
-        let list = matches!(
-            self.router.parser(path).map(|one| one.read),
-            Some(Read::Items(_))
-        );
-        if list && pieces.iter().all(|piece| piece.kept.is_empty()) {
+        if !node_of(path).is_empty() {
+            return true;
+        }
+        let member = &self.members[index];
+        let first = !self.homes.contains_key(path);
+        if self.is_list(path) && pieces.iter().all(|piece| piece.kept.is_empty()) {
             for piece in pieces.iter_mut() {
                 let added = self.without_known(piece);
                 self.tally.add(path, index, added);
@@ -192,7 +205,7 @@ impl<'a> Share<'a> {
                 facts.retain(&stays);
                 facts.count() > 0
             });
-            piece.found.hits.retain(|hit| stays(&hit.place));
+            piece.hits.retain(|hit| stays(&hit.place));
         }
         let uids = std::mem::take(&mut piece.uids);
         let left = uids.len().saturating_sub(dropped.len());
@@ -309,9 +322,6 @@ impl Out {
             .problems
             .iter_mut()
             .for_each(|one| lead(&mut one.place));
-        self.found
-            .hits
-            .iter_mut()
-            .for_each(|one| lead(&mut one.place));
+        self.hits.iter_mut().for_each(|one| lead(&mut one.place));
     }
 }

@@ -284,7 +284,7 @@ struct All {
 impl All {
     fn add(&mut self, more: Parsed) {
         for fact in more.facts {
-            self.count += fact.count();
+            self.count += fact.cost();
             self.facts.add(fact);
         }
         self.said.extend(more.said);

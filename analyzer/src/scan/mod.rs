@@ -1,12 +1,13 @@
 //! The one pass over a bundle: routes every entry to its parser and every line to the patterns.
 
 mod again;
+mod assembly;
 mod bounds;
 mod budget;
-mod ceiling;
 mod clean;
 mod faults;
 mod gather;
+mod hits;
 pub mod joined;
 pub mod kube_list;
 pub mod leftovers;
@@ -15,7 +16,10 @@ mod manual;
 mod merge;
 pub mod pasted;
 pub mod patterns;
+mod ranked;
 mod sayings;
+mod settle;
+mod settled;
 mod sink;
 mod slips;
 mod spill;
@@ -35,10 +39,10 @@ use crate::model::{Place, Problem};
 use crate::parsers::Parsed;
 pub use crate::parsers::Router;
 pub use budget::Budget;
-use ceiling::Ceiling;
 use gather::Gather;
 use pasted::Origins;
 use patterns::{Hit, Patterns};
+use settled::Settling;
 use sink::Sink;
 use spill::Spill;
 pub(crate) use starts::is_of_earlier_boot;
@@ -90,18 +94,21 @@ pub fn scan_with<'a>(
     let input = input.into();
     let survey = Survey::of(input)?;
     let plan = survey.as_ref().map(Plan::of).unwrap_or_default();
-    let (spill, ceiling) = (Spill::new(budget), Ceiling::default());
+    let (spill, settling) = (Spill::new(budget), Settling::new(budget));
     let sink = Sink {
         patterns,
         router,
         uids: false,
         plan: Some(&plan),
         spill: &spill,
+        settling: &settling,
         // Where entries are replaced, what they hold does not count.
-        ceiling: instead.is_empty().then_some(&ceiling),
+        passes_over: &|path| instead.contains_key(path),
     };
-    let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
-    let mut gather = Gather::new(patterns, router, &spill);
+    let (summary, mut outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
+    outputs.extend(sink.cut());
+    outputs.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    let mut gather = Gather::new(patterns, router, (&spill, &settling));
     gather.replaced = instead.keys().cloned().collect();
     let read = outputs.iter().flat_map(|(_, _, out)| &out.parsed.facts);
     gather.facts.expect(read);

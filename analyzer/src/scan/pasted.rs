@@ -56,6 +56,29 @@ pub(super) struct Pieces {
     pub(super) lists: Origins,
 }
 
+impl Pieces {
+    pub(super) fn is_empty(&self) -> bool {
+        self.parsed.is_empty() && self.entries.is_empty() && self.lists.is_empty()
+    }
+
+    /// About how many bytes they take.
+    pub(super) fn weight(&self) -> usize {
+        let facts = self.parsed.iter().flat_map(|parsed| &parsed.facts);
+        let facts: usize = facts.map(AnyFact::weight).sum();
+        let texts: usize = self.entries.iter().map(|entry| entry.text.len()).sum();
+        size_of_val(self.parsed.as_slice()) + size_of_val(self.entries.as_slice()) + facts + texts
+    }
+
+    /// Takes those of a later stretch.
+    pub(super) fn append(&mut self, mut later: Pieces) {
+        self.parsed.append(&mut later.parsed);
+        self.entries.append(&mut later.entries);
+        for (list, place) in later.lists {
+            self.lists.entry(list).or_insert(place);
+        }
+    }
+}
+
 /// Recognises the pieces of a text.
 pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
     let mut pieces = Pieces::default();
@@ -388,7 +411,9 @@ pub(super) fn place(router: &Router, entry: PastedEntry, node: &str, number: usi
         text: &text,
     };
     let mut parsed = match reader.map(|reader| (reader.id, reader.read)) {
-        Some((id, Read::Whole(parse))) => guarded(id, &path, || parse(&document)),
+        Some((id, Read::Whole(parse) | Read::Small(parse))) => {
+            guarded(id, &path, || parse(&document))
+        }
         _ => Parsed::default(),
     };
     // What was rewritten for its parser is quoted as it stood.

@@ -5,19 +5,21 @@ use std::collections::BTreeSet;
 
 use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 
-use super::ceiling::{Boot, Ceiling};
+use super::assembly::Searched;
 use super::lines::Origin;
-use super::pasted::{self, Pieces};
-use super::patterns::{Found, Patterns};
+use super::pasted;
+use super::patterns::{Found, Hit, Patterns};
 use super::sayings::Saying;
+use super::settled::Settling;
 use super::spill::{Kept, Spill};
+use super::starts::{self, Boot};
 use super::unwrap::Heard;
 use super::{Router, clean, faults, joined, kube_list, manual, typing};
-use crate::dress::document::{self, Skipped};
+use crate::dress::document;
 use crate::layouts::{Plan, Target};
-use crate::ledger::tail::{self, Tail};
+use crate::ledger::tail;
 use crate::loose;
-use crate::parsers::{Channel, Item, Parsed, Read};
+use crate::parsers::{Channel, Item, Parsed, Read, SMALL};
 
 /// An entry that is read as a whole may hold this much, in bytes.
 const WHOLE_LIMIT: u64 = 16 << 20;
@@ -25,19 +27,14 @@ const WHOLE_LIMIT: u64 = 16 << 20;
 /// A text that is taken apart into entries or objects may hold this much, in bytes.
 const SPLIT_LIMIT: u64 = 64 << 20;
 
-/// What one piece gave.
+/// What one piece gave, or the whole entry where it is read by lines.
 #[derive(Default)]
 pub(super) struct Out {
     pub(super) parsed: Parsed,
-    pub(super) found: Found,
     /// What objects of a list say.
     pub(super) said: Vec<Saying>,
-    /// The newest boot that hits name which were let go.
-    pub(super) boot: Option<Boot>,
-    /// Pieces recognised in a text that came in one stretch.
-    pub(super) pieces: Pieces,
-    /// What the log ends with, as far as the piece goes.
-    pub(super) tail: Tail,
+    /// The same found at once, where several bundles may hold the object.
+    pub(super) hits: Vec<Hit>,
     /// Newlines in the piece.
     pub(super) lines: u32,
     /// Bytes kept for a reader of the whole entry.
@@ -46,12 +43,10 @@ pub(super) struct Out {
     pub(super) later: Kept,
     /// Of a list with one item a line: whether the piece begins it, and whether it ends it.
     pub(super) list: Option<(bool, bool)>,
-    /// Lines that nobody said, and that were not searched.
-    pub(super) skipped: Skipped,
-    /// The entry is text of unknown origin.
-    pub(super) loose: bool,
     /// The entry is over the limit for being kept.
     pub(super) too_large: bool,
+    /// How many facts of lists it stands for.
+    pub(super) cost: usize,
     /// Objects of a list: their lines and uids, where they were asked for.
     pub(super) uids: Vec<(u32, String)>,
 }
@@ -66,21 +61,24 @@ pub(super) struct Sink<'a> {
     pub(super) plan: Option<&'a Plan>,
     /// Where texts wait for the end of the reading.
     pub(super) spill: &'a Spill,
-    /// Lets hits of logs go that would not be kept at last; none where not all that is read counts.
-    pub(super) ceiling: Option<&'a Ceiling>,
+    /// Where entries of lines go.
+    pub(super) settling: &'a Settling,
+    /// Paths of entries that do not count.
+    pub(super) passes_over: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 impl PieceSink for Sink<'_> {
-    type Out = Out;
+    type Out = Box<Out>;
 
-    fn piece(&self, piece: &Piece<'_>) -> Option<Out> {
+    fn piece(&self, piece: &Piece<'_>) -> Option<Box<Out>> {
         let target = self
             .plan
             .and_then(|plan| plan.target(piece.entry.path.as_str()));
         match target {
             Some((_, target)) => self.foreign(piece, target),
-            None => self.read(piece),
+            None => self.read(piece, &piece.entry.path),
         }
+        .map(Box::new)
     }
 }
 
@@ -93,17 +91,20 @@ impl Sink<'_> {
                     path: BundlePath::new(ours).ok()?,
                     ..piece.entry.clone()
                 };
-                self.read(&Piece {
+                let ours = Piece {
                     entry: &entry,
                     ..*piece
-                })
+                };
+                self.read(&ours, &piece.entry.path)
             }
             Target::Yaml(ours) if piece.seq == 0 && piece.last && !self.spill.is_crowded() => {
                 let text = String::from_utf8_lossy(piece.bytes);
                 let list = kube_list::parse_yaml(self.router, ours, &text, usize::MAX);
-                self.spill.count(list.parsed.count());
+                let cost = list.parsed.cost();
+                self.spill.count(cost);
                 Some(Out {
                     parsed: list.parsed,
+                    cost,
                     // It is counted as one.
                     list: Some((false, true)),
                     ..Out::default()
@@ -114,35 +115,30 @@ impl Sink<'_> {
                 self.keep(piece, SPLIT_LIMIT, &mut out);
                 Some(out)
             }
-            Target::Loose => {
-                let mut out = Out::default();
-                self.loose(piece, &mut out);
-                Some(out)
-            }
+            Target::Loose => self.loose(piece, &piece.entry.path),
             Target::Double | Target::Unknown => Some(Out::default()),
         }
     }
 
-    fn read(&self, piece: &Piece<'_>) -> Option<Out> {
+    /// An entry of ours, which the input may hold under another path.
+    fn read(&self, piece: &Piece<'_>, held_as: &BundlePath) -> Option<Out> {
         let path = piece.entry.path.as_str();
+        if (self.passes_over)(path) {
+            return Some(Out::default());
+        }
+        let read = self.router.parser(path).map(|parser| parser.read);
+        match read {
+            Some(Read::Lines(channel)) => {
+                return self.settle(piece, held_as, self.searched(piece, channel));
+            }
+            Some(Read::Loose) => return self.loose(piece, held_as),
+            _ => {}
+        }
         let mut out = Out {
-            lines: u32::try_from(memchr::memchr_iter(b'\n', piece.bytes).count()).unwrap_or(0),
+            lines: newlines(piece.bytes),
             ..Out::default()
         };
-        match self.router.parser(path).map(|parser| parser.read) {
-            Some(Read::Lines(channel)) => {
-                let origin = Origin::of(path, channel);
-                out.found = self.patterns.search(&origin, piece.bytes);
-                out.boot = self
-                    .ceiling
-                    .and_then(|ceiling| ceiling.let_go(&mut out.found));
-                if !out.found.is_records {
-                    out.parsed.problems = faults::of_lines(&origin, piece.bytes);
-                }
-                out.parsed.problems.extend(faults::of_split(&origin, piece));
-                out.tail = tail::of_piece(&origin, piece.bytes, out.lines, piece.last);
-            }
-            Some(Read::Loose) => self.loose(piece, &mut out),
+        match read {
             Some(Read::Items(_)) if !self.uids && self.spill.is_crowded() => {
                 out.later = self.spill.keep(piece.bytes);
                 out.list = Some(kube_list::ends(piece.bytes));
@@ -152,10 +148,46 @@ impl Sink<'_> {
                     self.keep(piece, SPLIT_LIMIT, &mut out);
                 }
             }
+            Some(Read::Small(_)) => self.keep(piece, SMALL as u64, &mut out),
             Some(Read::Whole(_) | Read::Keep) => self.keep(piece, WHOLE_LIMIT, &mut out),
-            Some(Read::Skip) | None => {}
+            _ => {}
         }
         Some(out)
+    }
+
+    /// What the lines of a log give.
+    fn searched(&self, piece: &Piece<'_>, channel: Channel) -> Searched {
+        let origin = Origin::of(piece.entry.path.as_str(), channel);
+        let lines = newlines(piece.bytes);
+        let mut found = self.patterns.search(&origin, piece.bytes);
+        let newest = self.let_go(&mut found);
+        let mut problems = match found.is_records {
+            true => Vec::new(),
+            false => faults::of_lines(&origin, piece.bytes),
+        };
+        problems.extend(faults::of_split(&origin, piece));
+        Searched {
+            found,
+            newest,
+            tail: tail::of_piece(&origin, piece.bytes, lines, piece.last),
+            lines,
+            problems,
+            ..Searched::default()
+        }
+    }
+
+    /// Lets hits go that would not be kept at last; gives the newest boot that any names.
+    ///
+    /// Hits without a subject stay: whether they count depends on what else is said of their line.
+    fn let_go(&self, found: &mut Found) -> Option<Boot> {
+        let newest = starts::newest(&found.hits);
+        let settled = self.settling.lock();
+        found.hits.retain(|hit| {
+            let (pattern, subject, speaker, captures) = hit.key();
+            let admits = || settled.hits().admits(pattern, (subject, speaker, captures));
+            hit.subject.is_empty() || admits()
+        });
+        newest
     }
 
     /// Reads a stretch of a list with one item a line; false where it is laid out in another way.
@@ -173,13 +205,14 @@ impl Sink<'_> {
         let said = std::mem::take(&mut parsed.said);
         if self.uids {
             let hits = said.iter().flat_map(|said| self.patterns.search_said(said));
-            out.found.hits = hits.collect();
+            out.hits = hits.collect();
         } else {
             let sayings = said.into_iter();
             let sayings = sayings.filter_map(|said| Saying::of(self.patterns, said));
             out.said = sayings.collect();
         }
-        self.spill.count(parsed.count());
+        out.cost = parsed.cost();
+        self.spill.count(out.cost);
         out.parsed = parsed;
         out.list = Some(kube_list::ends(bytes));
         if self.uids {
@@ -188,14 +221,21 @@ impl Sink<'_> {
         true
     }
 
-    fn loose(&self, piece: &Piece<'_>, out: &mut Out) {
+    fn loose(&self, piece: &Piece<'_>, held_as: &BundlePath) -> Option<Out> {
+        if (self.passes_over)(piece.entry.path.as_str()) {
+            return Some(Out::default());
+        }
+        self.settle(piece, held_as, self.searched_loose(piece))
+    }
+
+    /// What the lines of a text of unknown origin give.
+    fn searched_loose(&self, piece: &Piece<'_>) -> Searched {
         let path = piece.entry.path.as_str();
         let origin = Origin::of(path, Channel::Text);
         let clean = clean::clean(piece.bytes, piece.seq == 0);
         let whole = piece.seq == 0 && piece.last;
         let (mut bytes, mut told) = typing::mend(clean, whole, self.patterns);
-        out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
-        out.loose = true;
+        let lines = newlines(&bytes);
         let mut heard = self.heard(&origin, &bytes);
         let mut joined = BTreeSet::new();
         if let Some(better) = self.unwrapped(&origin, &bytes, whole, &heard) {
@@ -208,24 +248,32 @@ impl Sink<'_> {
             heard = self.heard(&origin, &bytes);
             typing::add(&mut told, notes);
         }
-        out.found = heard.found;
-        out.skipped = heard.skipped;
-        let (mended, slack) = typing::say(path, out.lines, &joined, &told);
-        out.parsed.facts.extend(mended);
+        let (mended, slack) = typing::say(path, lines, &joined, &told);
+        let mut searched = Searched {
+            newest: self.let_go(&mut heard.found),
+            found: heard.found,
+            lines,
+            facts: mended.into_iter().collect(),
+            skipped: heard.skipped,
+            loose: true,
+            ..Searched::default()
+        };
         if heard.silent {
-            return;
+            return searched;
         }
-        out.parsed.problems = faults::of_lines(&origin, &bytes);
-        out.parsed.problems.extend(slack);
-        out.parsed.problems.extend(faults::of_split(&origin, piece));
-        out.tail = tail::of_piece(&origin, &bytes, out.lines, piece.last);
-        if piece.seq == 0 && piece.last {
-            out.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
+        searched.problems = faults::of_lines(&origin, &bytes);
+        searched.problems.extend(slack);
+        let split = faults::of_split(&origin, piece);
+        searched.problems.extend(split);
+        searched.tail = tail::of_piece(&origin, &bytes, lines, piece.last);
+        if whole {
+            searched.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
         } else if too_large(piece, loose::LIMIT) {
-            out.too_large = true;
+            searched.too_large = true;
         } else {
-            out.kept = self.spill.keep(&bytes);
+            searched.kept = self.spill.keep(&bytes);
         }
+        searched
     }
 
     /// What is found in a text of unknown origin.
@@ -248,7 +296,7 @@ impl Sink<'_> {
     }
 
     /// A text in place of an entry; none where the path cannot be one of a bundle.
-    pub(super) fn text(&self, path: &str, text: &str) -> Option<(BundlePath, Out)> {
+    pub(super) fn text(&self, path: &str, text: &str) -> Option<(BundlePath, Box<Out>)> {
         let path = BundlePath::new(path).ok()?;
         let entry = EntryInfo {
             index: 0,
@@ -265,6 +313,10 @@ impl Sink<'_> {
         };
         Some((path, self.piece(&piece)?))
     }
+}
+
+fn newlines(bytes: &[u8]) -> u32 {
+    u32::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(0)
 }
 
 fn uids(bytes: &[u8]) -> Vec<(u32, String)> {

@@ -2,9 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::ceiling::Boot;
-use super::gather::Gather;
-use super::node_of;
+use super::patterns::Hit;
 
 /// Behind these, names of entries tell which start of the machine they were written in, counted back from the present one.
 const BOOTS: [&str; 3] = ["boot_-", "-b_-", "boot-"];
@@ -26,38 +24,65 @@ pub(crate) fn is_of_earlier_boot(path: &str) -> bool {
             .any(|mark| path.match_indices(mark).any(is_back))
 }
 
-impl Gather<'_> {
-    /// Marks the lines of an entry that were said before the machine's last start.
-    pub(super) fn mark_boots(
+/// The boot of a line, as the journal calls it, and when the line was said.
+pub(super) type Boot = (String, Option<DateTime<Utc>>);
+
+/// A line in which the kernel came up, and when.
+type CameUp = (u32, Option<DateTime<Utc>>);
+
+/// The newest boot that hits name.
+pub(super) fn newest(hits: &[Hit]) -> Option<Boot> {
+    let said = hits.iter().filter(|hit| !hit.boot.is_empty());
+    let newest = said.max_by_key(|hit| hit.last)?;
+    Some((newest.boot.clone(), newest.last))
+}
+
+/// What the pieces of an entry say of starts of the machine.
+#[derive(Default)]
+pub(super) struct Starts {
+    /// Where the kernel last came up, counted from 0.
+    came_up: Option<CameUp>,
+    /// The boot of the last line.
+    boot: Option<Boot>,
+    /// The newest boot that a hit names.
+    newest: Option<Boot>,
+}
+
+impl Starts {
+    /// Adds what the next piece says, before which so many lines stand.
+    pub(super) fn add(
         &mut self,
-        path: &str,
-        first: usize,
-        came_up: Option<&(u32, Option<DateTime<Utc>>)>,
-        boots: impl Iterator<Item = Boot>,
+        (came_up, lines_before): (Option<CameUp>, u32),
+        (boot, newest): (Option<Boot>, Option<Boot>),
     ) {
+        if let Some((line, at)) = came_up {
+            self.came_up = Some((line.saturating_add(lines_before), at));
+        }
+        self.boot = boot.or(self.boot.take());
+        let both = self.newest.take().into_iter().chain(newest);
+        self.newest = both.max_by_key(|(_, at)| *at);
+    }
+
+    /// When the machine last came up, if the entry says it.
+    pub(super) fn booted(&self) -> Option<DateTime<Utc>> {
+        self.came_up.and_then(|(_, at)| at)
+    }
+
+    /// Whether a hit, of which the last line stands at `far`, was said before the machine's last start.
+    pub(super) fn is_earlier(&self, path: &str, hit: &Hit, far: Option<u32>) -> bool {
         // The lines of a file that was put together by hand may stand in any order.
-        let hits = self.hits.iter().skip(first);
-        let said = hits
-            .filter(|hit| !hit.boot.is_empty())
-            .map(|hit| (hit.boot.clone(), hit.last));
-        let newest = said.chain(boots).max_by_key(|(_, at)| *at);
-        let of_earlier = is_of_earlier_boot(path);
-        for hit in self.hits.iter_mut().skip(first) {
-            let line = hit.last_place.line.unwrap_or(0);
-            // The kernel's first line is counted from 0, places from 1.
-            let before = came_up.is_some_and(|(number, at)| match at.zip(hit.last) {
+        let newest = self.newest.iter().chain(&self.boot);
+        let newest = newest.max_by_key(|(_, at)| *at);
+        // The kernel's first line is counted from 0, places from 1.
+        let before = self
+            .came_up
+            .is_some_and(|(number, at)| match at.zip(hit.last) {
                 Some((at, last)) => last < at,
-                None => hit.last_place.path == path && line <= *number,
+                None => hit.last_place.path == path && far.unwrap_or(0) <= number,
             });
-            let newer = newest.as_ref().filter(|_| !hit.boot.is_empty());
-            let other = newer.is_some_and(|(boot, _)| hit.boot != *boot);
-            hit.earlier_boot = before || other || of_earlier;
-        }
-        let at = came_up.and_then(|(_, at)| *at);
-        if let Some(at) = at.filter(|_| !node_of(path).is_empty()) {
-            let known = self.boots.entry(node_of(path).to_owned()).or_insert(at);
-            *known = at.max(*known);
-        }
+        let newer = newest.filter(|_| !hit.boot.is_empty());
+        let other = newer.is_some_and(|(boot, _)| hit.boot != *boot);
+        before || other || is_of_earlier_boot(path)
     }
 }
 

@@ -89,7 +89,7 @@ fn parse(parser: &Parser, path: &str, bytes: &[u8]) -> Vec<Parsed> {
             });
             items.collect()
         }
-        Read::Whole(parse) => vec![parse(&Document {
+        Read::Whole(parse) | Read::Small(parse) => vec![parse(&Document {
             path,
             node: node_of(path),
             text: &text,
@@ -151,7 +151,10 @@ fn no_bytes_make_a_parser_panic_lie_or_grow() {
     let seeds = seeds();
     let mut covered = Vec::new();
     for parser in PARSERS.iter().filter(|parser| wanted(parser)) {
-        if !matches!(parser.read, Read::Items(_) | Read::Whole(_)) {
+        if !matches!(
+            parser.read,
+            Read::Items(_) | Read::Whole(_) | Read::Small(_)
+        ) {
             continue;
         }
         covered.push(parser.id);
@@ -223,7 +226,10 @@ fn what_eight_times_the_input_costs() {
     }
     let seeds = seeds();
     for parser in PARSERS {
-        if !matches!(parser.read, Read::Items(_) | Read::Whole(_)) {
+        if !matches!(
+            parser.read,
+            Read::Items(_) | Read::Whole(_) | Read::Small(_)
+        ) {
             continue;
         }
         for (path, bytes) in seeds.get(parser.id).into_iter().flatten() {

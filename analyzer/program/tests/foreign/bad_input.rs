@@ -298,12 +298,14 @@ fn what_is_over_a_bound_is_named_whatever_the_layout() {
     let mut json = b"{\n    \"kind\": \"PodList\",\n    \"items\": [\n".to_vec();
     json.extend(of_size("        {},\n", 64 << 20));
     let rules = "sos_commands/firewall_tables/iptables-save";
+    let config = "etc/containerd/config.toml";
     let list = "namespaces/default/core/pods.yaml";
     let node = ("sos_commands/host/hostname", "n1\n");
     let version = ("version", "x\n");
     let nodes = ("nodes.json", "{\"kind\": \"NodeList\", \"items\": []}");
     for (format, (small, content), large, bytes) in [
         ("sos", node, rules, of_size(rule, 16 << 20)),
+        ("sos", node, config, of_size("# a comment\n", 1 << 20)),
         ("must-gather", version, list, pods),
         ("cluster-info-dump", nodes, "default/pods.json", json),
     ] {

@@ -6,14 +6,16 @@ use casefile_bundle::Entry;
 
 use crate::containerd::MapTree;
 use crate::derive::Known;
-use crate::parsers::CapturedFile;
+use crate::parsers::{CapturedFile, SMALL};
 
 /// Builds it from the copies and from what the collector noted as absent.
 pub(in crate::derive) fn captured(known: &Known<'_>, node: &str) -> MapTree {
     let prefix = Entry::Rootfs(node, "").path();
     let copies = known.documents.range(prefix.clone()..);
     let mut tree = MapTree::new();
-    for (path, text) in copies.take_while(|(path, _)| path.starts_with(&prefix)) {
+    let copies = copies.take_while(|(path, _)| path.starts_with(&prefix));
+    // What is larger is no configuration, and any file may be imported as one.
+    for (path, text) in copies.filter(|(_, text)| text.len() <= SMALL) {
         tree.add(&format!("/{}", &path[prefix.len()..]), path, text);
     }
     let records = known

@@ -15,6 +15,10 @@ use crate::parsers::{Channel, DriverLine, HostLine, PacketLine, Repeated, Statem
 /// Different groups of one pattern that are kept from one stretch of log; more are counted only.
 const GROUPS_PER_PIECE: usize = 40;
 
+/// Entries that are kept of those that hold alike lines. A heap of texts is divided by them: of one more of them matter.
+const MOST_ENTRIES: usize = 16;
+const MOST_SCATTERED: usize = 48;
+
 /// Named captures, sorted. Hundreds of thousands of lines may match, and a map for each would take half a kilobyte.
 pub type Captures = Vec<(String, String)>;
 
@@ -55,7 +59,7 @@ pub struct Hit {
     pub earlier_boot: bool,
     /// It stands in a text of unknown origin that is more than what a person pastes.
     pub scattered: bool,
-    /// Other entries that hold alike ones.
+    /// Other entries that hold alike ones: the first by their paths, at most [`MOST_ENTRIES`].
     pub also: BTreeSet<String>,
 }
 
@@ -89,7 +93,7 @@ impl Hit {
         if line.voice < self.voice {
             // The one that carries most is quoted.
             let later = Hit::of(self.pattern, regex, Captures::new(), line);
-            return self.absorb(&later);
+            return self.absorb(later);
         }
         self.count = self.count.saturating_add(1);
         self.at = crate::lines::earliest(self.at, line.at);
@@ -108,31 +112,50 @@ impl Hit {
         (self.pattern, &self.subject, &self.speaker, &self.captures)
     }
 
-    /// Adds a later hit that is alike.
-    pub fn absorb(&mut self, later: &Hit) {
-        self.count = self.count.saturating_add(later.count);
-        self.at = crate::lines::earliest(self.at, later.at);
+    /// Entries besides its own that are named at most.
+    fn most_entries(&self) -> usize {
+        match self.scattered {
+            true => MOST_SCATTERED,
+            false => MOST_ENTRIES,
+        }
+    }
+
+    /// Whether it may stand in more entries than those that are named.
+    pub fn is_wide(&self) -> bool {
+        self.also.len() >= self.most_entries()
+    }
+
+    /// Adds a hit that is alike. In whatever order hits are added, the same comes of them.
+    pub fn absorb(&mut self, other: Hit) {
+        self.count = self.count.saturating_add(other.count);
+        self.at = crate::lines::earliest(self.at, other.at);
         // Of two entries without times the later in their order counts.
-        if later.last >= self.last {
-            self.last_place = later.last_place.clone();
-            self.host.clone_from(&later.host);
-            self.boot.clone_from(&later.boot);
-            self.clock = later.clock;
-            self.klog = later.klog;
+        if (other.last, &other.last_place) >= (self.last, &self.last_place) {
+            self.last = other.last;
+            self.last_place = other.last_place;
+            self.host = other.host;
+            self.boot = other.boot;
+            self.clock = other.clock;
+            self.klog = other.klog;
         }
-        self.last = self.last.max(later.last);
-        self.earlier_boot &= later.earlier_boot;
-        self.scattered |= later.scattered;
-        self.also.extend(later.also.iter().cloned());
-        if later.voice < self.voice {
-            // The one that carries most is quoted.
-            self.voice = later.voice;
-            self.text.clone_from(&later.text);
-            self.also.insert(self.place.path.clone());
-            self.place = later.place.clone();
+        self.earlier_boot &= other.earlier_boot;
+        self.scattered |= other.scattered;
+        self.also.extend(other.also);
+        // The first of those that carry most is quoted.
+        let (quoted, left) = match (other.voice, &other.place) < (self.voice, &self.place) {
+            true => {
+                self.voice = other.voice;
+                self.text = other.text;
+                let left = std::mem::replace(&mut self.place, other.place);
+                (&self.place.path, left.path)
+            }
+            false => (&self.place.path, other.place.path),
+        };
+        self.also.insert(left);
+        self.also.remove(quoted);
+        while self.also.len() > self.most_entries() {
+            self.also.pop_last();
         }
-        self.also.insert(later.place.path.clone());
-        self.also.remove(&self.place.path);
     }
 }
 

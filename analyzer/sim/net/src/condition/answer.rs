@@ -42,8 +42,8 @@ impl Test {
         match self {
             Test::Source(ranges) => Tri::of(ranges.iter().any(|r| r.contains(packet.src))),
             Test::Destination(ranges) => Tri::of(ranges.iter().any(|r| r.contains(packet.dst))),
-            Test::SourceRange(first, last) => within(packet.src, *first, *last),
-            Test::DestinationRange(first, last) => within(packet.dst, *first, *last),
+            Test::SourceRange(range) => within(packet.src, range.0, range.1),
+            Test::DestinationRange(range) => within(packet.dst, range.0, range.1),
             Test::InInterface(wanted) => interface(wanted, view.in_iface),
             Test::OutInterface(wanted) => interface(wanted, view.out_iface),
             Test::Protocol(wanted) => known(packet.proto, |p| p == *wanted),
@@ -67,7 +67,7 @@ impl Test {
             }
             Test::StatusBits(mask) => match Field::Status.read(view) {
                 Reading::Numbers(all) => {
-                    let set: BTreeSet<bool> = all.iter().map(|bits| bits & mask != 0).collect();
+                    let set: BTreeSet<bool> = all.iter().map(|bits| bits & **mask != 0).collect();
                     subset(&set, &BTreeSet::from([true]))
                 }
                 _ => Tri::Maybe,

@@ -6,22 +6,24 @@ impl Condition {
     /// Why the condition cannot be decided, as a sentence fragment.
     pub fn doubt(&self) -> String {
         match &self.test {
-            Test::Opaque { module, text } if module == "set" => {
+            Test::Opaque { module, text } if **module == *"set" => {
                 format!("the contents of the ipset in `{text}` were not captured")
             }
             Test::Opaque { module, text }
                 if matches!(
-                    module.as_str(),
+                    module.as_ref(),
                     "limit" | "hashlimit" | "recent" | "connlimit" | "quota" | "statistic"
                 ) =>
             {
                 format!("`{text}` depends on earlier packets")
             }
-            Test::Opaque { module, text } if module == crate::ipvs::IPVS_TITLE => text.clone(),
-            Test::Opaque { module, text } if module == "listener" => {
+            Test::Opaque { module, text } if **module == *crate::ipvs::IPVS_TITLE => {
+                text.to_string()
+            }
+            Test::Opaque { module, text } if **module == *"listener" => {
                 format!("whether a process listens for `{text}` was not captured")
             }
-            Test::Opaque { module, .. } if module == "connlabel" => {
+            Test::Opaque { module, .. } if **module == *"connlabel" => {
                 "the connection's labels, which `conntrack -L -o labels` shows, were not captured"
                     .to_owned()
             }
@@ -29,10 +31,10 @@ impl Condition {
                 "when the connection expires, which `conntrack -L` shows, was not captured"
                     .to_owned()
             }
-            Test::Opaque { module, .. } if module == "socket" => {
+            Test::Opaque { module, .. } if **module == *"socket" => {
                 "whether a socket of the host takes the packet, `ss -tuan` would tell".to_owned()
             }
-            Test::Opaque { module, .. } if module == "osf" => {
+            Test::Opaque { module, .. } if **module == *"osf" => {
                 "what system the sender is, its first packet of TCP would tell".to_owned()
             }
             Test::ConnMark { .. } => {

@@ -95,7 +95,7 @@ pub enum AddressKind {
     Other,
 }
 
-/// What a condition asks for.
+/// What a condition asks for. A large rule set has a million of these, so what is rare and large is boxed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Test {
     /// Source address in one of these ranges.
@@ -103,9 +103,9 @@ pub enum Test {
     /// Destination address in one of these ranges.
     Destination(Vec<AddressMask>),
     /// Source address between two addresses, both included.
-    SourceRange(IpAddr, IpAddr),
+    SourceRange(Box<(IpAddr, IpAddr)>),
     /// Destination address between two addresses, both included.
-    DestinationRange(IpAddr, IpAddr),
+    DestinationRange(Box<(IpAddr, IpAddr)>),
     /// Incoming interface.
     InInterface(Interface),
     /// Outgoing interface.
@@ -167,7 +167,7 @@ pub enum Test {
     /// The connection's protocol (`--ctproto`), which a packet without a connection does not have.
     TupleProtocol(Protocol),
     /// Any of these bits of the connection's status is set (`--ctstatus`).
-    StatusBits(u128),
+    StatusBits(Box<u128>),
     /// The connection was expected by a helper of tracking (`helper`), with the options as written.
     Helped(String),
     /// Whose socket sent it (`owner`, `cgroup`): what comes from elsewhere has none.
@@ -212,26 +212,26 @@ pub enum Test {
     /// Answers to the packet's source would leave (`rpfilter`, `fib saddr ... oif`).
     RouteBack(RouteBack),
     /// Fields of the packet in a set.
-    Lookup(lookup::Lookup),
+    Lookup(Box<lookup::Lookup>),
     /// Fields of the packet in one of several sets.
     AnyOf(Vec<lookup::Lookup>),
     /// A destination that the walk has rewritten, or one that came so (`ct status dnat`).
     Rewritten,
     /// When the packet comes.
-    Time(clock::Clock),
+    Time(Box<clock::Clock>),
     /// A program over the packet's bytes, with the options as written.
     Bytes {
         /// The program.
-        program: program::Program,
+        program: Box<program::Program>,
         /// The options as written.
         text: String,
     },
     /// A module or option that cannot be decided offline; the text of it.
     Opaque {
         /// Module name, e.g. `limit` or `set`.
-        module: String,
+        module: Box<str>,
         /// Its options as written.
-        text: String,
+        text: Box<str>,
     },
 }
 

@@ -31,7 +31,7 @@ impl<'a> Explorer<'a> {
         // What stands behind it may have kept a packet from being counted.
         let last = rule.conditions.last().is_some_and(|last| last == condition);
         let passed = rule.counters.filter(|_| last);
-        match module.as_str() {
+        match module.as_ref() {
             "recent" => self.listed(way, &words),
             "connlimit" => self.connections(way, &words),
             "connlabel" => self.labelled(way, &words),

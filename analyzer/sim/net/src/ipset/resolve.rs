@@ -32,7 +32,7 @@ impl IpSets {
         for rule in chains.flat_map(|chain| &mut chain.rules) {
             for condition in &mut rule.conditions {
                 if let Test::Opaque { module, text } = &condition.test
-                    && module == "set"
+                    && **module == *"set"
                     && let Some(found) = self.condition(text, family, &mut known)
                 {
                     *condition = found;

@@ -183,9 +183,9 @@ pub(super) fn some_option() -> Test {
 }
 
 fn lookup(field: Masked, piece: Piece) -> Test {
-    Test::Lookup(Lookup {
+    Test::Lookup(Box::new(Lookup {
         fields: vec![field],
         set: Arc::new(Set::new(vec![Element::new(vec![piece])])),
         name: String::new(),
-    })
+    }))
 }

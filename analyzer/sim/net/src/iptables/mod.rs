@@ -201,7 +201,7 @@ pub enum Target {
     /// Sets the time to live; `None` for a value that is not known.
     SetTtl(Option<u8>),
     /// Address translation; ends the nat hook.
-    Nat(Nat),
+    Nat(Box<Nat>),
     /// The verdict that a map holds for the packet; goes on where it holds none.
     Map(Box<VerdictMap>),
     /// Hands the packet to a program.

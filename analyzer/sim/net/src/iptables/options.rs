@@ -211,9 +211,11 @@ impl<'a> Parser<'a> {
                 Some((kind, codes)) => Test::Icmp { kind, codes },
                 None => any_address(family),
             }),
-            "--src-range" => values::address_range(value).map(|(a, b)| Test::SourceRange(a, b)),
+            "--src-range" => {
+                values::address_range(value).map(|range| Test::SourceRange(Box::new(range)))
+            }
             "--dst-range" => {
-                values::address_range(value).map(|(a, b)| Test::DestinationRange(a, b))
+                values::address_range(value).map(|range| Test::DestinationRange(Box::new(range)))
             }
             "--tcp-option" => value.parse().ok().map(|_: u8| headers::some_option()),
             "--mac-source" => values::mac(value).map(Test::MacSource),
@@ -303,7 +305,7 @@ impl<'a> Parser<'a> {
                 self.push(false, Test::Sender { without, text });
             }
             "time" => match Clock::parse(&text) {
-                Some(clock) => self.push(false, Test::Time(clock)),
+                Some(clock) => self.push(false, Test::Time(Box::new(clock))),
                 None => self.push(false, opaque(module, text)),
             },
             "helper" => self.helper(&text),
@@ -358,7 +360,10 @@ impl<'a> Parser<'a> {
         self.push(
             negated,
             match program {
-                Some(program) => Test::Bytes { program, text },
+                Some(program) => Test::Bytes {
+                    program: Box::new(program),
+                    text,
+                },
                 None => opaque(module, text),
             },
         );
@@ -393,8 +398,8 @@ impl<'a> Parser<'a> {
 
 fn opaque(module: &str, text: String) -> Test {
     Test::Opaque {
-        module: module.to_owned(),
-        text,
+        module: module.into(),
+        text: text.into(),
     }
 }
 

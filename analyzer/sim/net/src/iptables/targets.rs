@@ -105,7 +105,7 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
         "TPROXY" => Target::Proxy(proxy(argument("--on-ip"), argument("--on-port"))),
         // A mark that is made of a hash of the packet.
         "HMARK" => Target::LoseMark,
-        "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => Target::Nat(Nat {
+        "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => Target::Nat(Box::new(Nat {
             text: join(name, arguments),
             to: match name {
                 "DNAT" => destination(argument("--to-destination").unwrap_or("")),
@@ -117,7 +117,7 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
                 "SNAT" => NatTo::Source(source(argument("--to-source").unwrap_or(""), arguments)),
                 _ => NatTo::Source(masquerade(argument("--to-ports"), arguments)),
             },
-        }),
+        })),
         "SET" => set_target(&argument),
         _ if PASSING_TARGETS.contains(&name) => Target::Pass(name.to_owned()),
         _ => Target::Named(name.to_owned()),

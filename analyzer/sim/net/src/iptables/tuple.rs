@@ -18,7 +18,7 @@ pub(super) fn status(value: &str) -> Option<Test> {
             _ => return None,
         };
     }
-    Some(Test::StatusBits(mask))
+    Some(Test::StatusBits(Box::new(mask)))
 }
 
 /// `--ctproto`, `--ctdir` and the addresses and ports of a connection; others are not evaluated.

@@ -86,7 +86,7 @@ fn rules_of(service: &VirtualService, cut: bool) -> Vec<Rule> {
     );
     let to = |server: &Server, doubt: Option<&str>| {
         let text = words(service, server);
-        let target = Target::Nat(Nat {
+        let target = Target::Nat(Box::new(Nat {
             text: format!("IPVS sends it to {} port {}", server.address, server.port),
             to: NatTo::Server(ToServer {
                 address: server.address,
@@ -95,7 +95,7 @@ fn rules_of(service: &VirtualService, cut: bool) -> Vec<Rule> {
                 rewrites: server.forwarding == Forwarding::Masq,
                 one_packet: service.one_packet(),
             }),
-        });
+        }));
         rule(service, &server.origin, text, doubt, target)
     };
     let mut rules: Vec<Rule> = others
@@ -150,8 +150,8 @@ fn rule(
         tests.push(Test::Destination(vec![any]));
     }
     tests.extend(doubt.map(|doubt| Test::Opaque {
-        module: IPVS_TITLE.to_owned(),
-        text: doubt.to_owned(),
+        module: IPVS_TITLE.into(),
+        text: doubt.into(),
     }));
     let condition = |test| Condition {
         negated: false,

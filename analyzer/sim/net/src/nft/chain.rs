@@ -250,7 +250,7 @@ impl<'a> Statement<'_, '_, 'a> {
     }
 
     pub(super) fn opaque(&mut self, module: &str, text: String) {
-        let module = module.to_owned();
+        let (module, text) = (module.into(), text.into());
         self.test(false, Test::Opaque { module, text });
     }
 

@@ -110,7 +110,8 @@ pub(super) fn push(
     name: String,
     negated: bool,
 ) {
-    statement.test(negated, Test::Lookup(Lookup { fields, set, name }));
+    let lookup = Lookup { fields, set, name };
+    statement.test(negated, Test::Lookup(Box::new(lookup)));
 }
 
 pub(super) fn exactly(value: u128) -> Arc<Set> {

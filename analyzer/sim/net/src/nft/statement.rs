@@ -48,7 +48,7 @@ impl<'a> Statement<'_, '_, 'a> {
             ("add" | "update" | "delete" | "set", _) => self.dynamic(),
             ("masquerade" | "snat" | "dnat" | "redirect", _) => {
                 let nat = translate::nat(self)?;
-                self.finish(Target::Nat(nat));
+                self.finish(Target::Nat(Box::new(nat)));
                 Some(Some(()))
             }
             ("dup", _) => {
@@ -186,7 +186,7 @@ impl<'a> Statement<'_, '_, 'a> {
                 Some(Lookup { fields, set, name })
             });
         match held {
-            Some(lookup) => self.test(false, Test::Lookup(lookup)),
+            Some(lookup) => self.test(false, Test::Lookup(Box::new(lookup))),
             None => {
                 self.at = start;
                 self.step(1);
