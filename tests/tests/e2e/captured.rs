@@ -30,7 +30,9 @@ pub(crate) fn input(capture: &Path) -> PathBuf {
 pub(crate) fn report(folder: &Path) -> Arc<Written> {
     type All = BTreeMap<PathBuf, Arc<OnceLock<Arc<Written>>>>;
     static ALL: Mutex<All> = Mutex::new(BTreeMap::new());
-    let one = ALL.lock().map(|mut all| Arc::clone(all.entry(folder.to_owned()).or_default()));
+    let one = ALL
+        .lock()
+        .map(|mut all| Arc::clone(all.entry(folder.to_owned()).or_default()));
     Arc::clone(one.unwrap().get_or_init(|| Arc::new(write(folder))))
 }
 

@@ -145,17 +145,20 @@ impl Tree {
 
 #[cfg(test)]
 mod tests {
+    use casefile_catalogue_files::worded;
+
     use super::*;
 
     #[test]
     fn what_was_built_in_is_what_the_expressions_say() {
         let (.., known) = shipped::catalogue();
         assert!(known.len() > 500 && known.is_sorted_by_key(|(expression, ..)| *expression));
-        for (expression, first, rare, needs) in known {
+        for (expression, first, rare, needs, worded) in known {
             let own = Own::of(expression);
             assert_eq!(own.rare, *rare, "{expression}");
             assert_eq!(own.first, *first, "{expression}");
             assert_eq!(own.needs, *needs, "{expression}");
+            assert_eq!(worded::written(expression), *worded);
         }
     }
 
