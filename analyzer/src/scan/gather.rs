@@ -81,13 +81,13 @@ impl<'a> Gather<'a> {
         let sink = self.sink();
         for (path, text) in texts {
             if let Some((path, out)) = sink.text(path, text) {
-                self.entry(&path, vec![out]);
+                self.entry(&path, vec![*out]);
             }
         }
     }
 
     /// An entry as the input holds it, which may be one or several of ours.
-    pub(super) fn foreign(&mut self, plan: &Plan, path: &BundlePath, pieces: Vec<Box<Out>>) {
+    pub(super) fn foreign(&mut self, plan: &Plan, path: &BundlePath, pieces: Vec<Out>) {
         let place = |line| Place {
             path: path.to_string(),
             line: Some(line),
@@ -140,16 +140,16 @@ impl<'a> Gather<'a> {
         let sink = self.sink();
         if let Some((path, out)) = sink.text(&part.path, &part.text) {
             self.origins.insert(part.path, place(part.line));
-            self.entry(&path, vec![out]);
+            self.entry(&path, vec![*out]);
         }
     }
 
-    pub(super) fn entry(&mut self, path: &BundlePath, pieces: Vec<Box<Out>>) {
+    pub(super) fn entry(&mut self, path: &BundlePath, pieces: Vec<Out>) {
         self.assembled(path, pieces, false);
     }
 
     /// Puts an entry together; `yaml` where it holds as YAML what we hold as JSON.
-    fn assembled(&mut self, path: &BundlePath, pieces: Vec<Box<Out>>, yaml: bool) {
+    fn assembled(&mut self, path: &BundlePath, pieces: Vec<Out>, yaml: bool) {
         let path = &path.to_string();
         self.paths.push(path.clone());
         let mut lines_before = 0u32;
@@ -167,25 +167,7 @@ impl<'a> Gather<'a> {
             if self.is_over(&mut piece) {
                 left_out.get_or_insert(lines_before.saturating_add(1));
             }
-            let Out {
-                mut parsed,
-                mut hits,
-                said,
-                ..
-            } = *piece;
-            shift(&mut parsed, lines_before);
-            for hit in &mut hits {
-                shift_place(&mut hit.place, lines_before);
-                shift_place(&mut hit.last_place, lines_before);
-            }
-            let in_parsed = std::mem::take(&mut parsed.said).into_iter();
-            hits.extend(self.hits(
-                in_parsed.filter_map(|said| Saying::of(self.patterns, said)),
-                0,
-            ));
-            hits.extend(self.hits(said.into_iter(), lines_before));
-            self.settle(Some(path), hits);
-            self.parsed(parsed);
+            self.piece(path, &mut piece, lines_before);
             lines_before = lines_before.saturating_add(piece.lines);
             too_large |= piece.too_large;
             lost |= !self.spill.take(piece.kept, &mut text);
@@ -201,6 +183,24 @@ impl<'a> Gather<'a> {
         } else if !text.is_empty() {
             self.whole(path, text, yaml);
         }
+    }
+
+    /// Takes what a piece gave, before which so many lines of its entry stand.
+    fn piece(&mut self, path: &str, piece: &mut Out, lines_before: u32) {
+        let mut parsed = std::mem::take(&mut piece.parsed);
+        shift(&mut parsed, lines_before);
+        let mut hits = std::mem::take(&mut piece.hits);
+        for hit in &mut hits {
+            shift_place(&mut hit.place, lines_before);
+            shift_place(&mut hit.last_place, lines_before);
+        }
+        let said = std::mem::take(&mut parsed.said).into_iter();
+        let said = said.filter_map(|said| Saying::of(self.patterns, said));
+        hits.extend(self.hits(said, 0));
+        let said = std::mem::take(&mut piece.said).into_iter();
+        hits.extend(self.hits(said, lines_before));
+        self.settle(Some(path), hits);
+        self.parsed(parsed);
     }
 
     /// The hits in what objects say.
@@ -372,6 +372,6 @@ impl<'a> Gather<'a> {
 }
 
 /// How many bytes of an entry wait.
-fn kept(pieces: &[Box<Out>]) -> usize {
+fn kept(pieces: &[Out]) -> usize {
     pieces.iter().map(|piece| piece.kept.len()).sum()
 }

@@ -89,9 +89,7 @@ impl Hits {
             Ok(at) => self.held += join(&mut groups[at], held, self.boots),
             Err(at) if at >= self.of_pattern => return,
             Err(at) => {
-                let mut group = Vec::with_capacity(1);
-                group.push(held);
-                groups.insert(at, group);
+                groups.insert(at, vec![held]);
                 self.groups += 1;
                 self.held += 1;
                 if groups.len() > self.of_pattern {

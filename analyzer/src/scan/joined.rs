@@ -64,9 +64,9 @@ pub(crate) fn scan(
         );
         let mut outputs = outputs.into_iter().peekable();
         while let Some((path, _, first)) = outputs.next() {
-            let mut pieces = vec![first];
+            let mut pieces = vec![*first];
             while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
-                pieces.push(out);
+                pieces.push(*out);
             }
             let counts = share.take(index, path.as_str(), &mut pieces);
             if counts && !instead.contains_key(path.as_str()) {
@@ -163,7 +163,7 @@ impl<'a> Share<'a> {
     }
 
     /// Whether this entry of this bundle counts; takes out of its pieces what a newer bundle said.
-    fn take(&mut self, index: usize, path: &str, pieces: &mut [Box<Out>]) -> bool {
+    fn take(&mut self, index: usize, path: &str, pieces: &mut [Out]) -> bool {
         if !self.counts(index, path) {
             return false;
         }

@@ -114,9 +114,9 @@ pub fn scan_with<'a>(
     gather.facts.expect(read);
     let mut outputs = outputs.into_iter().peekable();
     while let Some((path, _, first)) = outputs.next() {
-        let mut pieces = vec![first];
+        let mut pieces = vec![*first];
         while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
-            pieces.push(out);
+            pieces.push(*out);
         }
         gather.foreign(&plan, &path, pieces);
     }

@@ -143,10 +143,8 @@ impl Sink<'_> {
                 out.later = self.spill.keep(piece.bytes);
                 out.list = Some(kube_list::ends(piece.bytes));
             }
-            Some(Read::Items(parse)) => {
-                if !self.items(path, piece.bytes, parse, &mut out) {
-                    self.keep(piece, SPLIT_LIMIT, &mut out);
-                }
+            Some(Read::Items(parse)) if !self.items(path, piece.bytes, parse, &mut out) => {
+                self.keep(piece, SPLIT_LIMIT, &mut out);
             }
             Some(Read::Small(_)) => self.keep(piece, SMALL as u64, &mut out),
             Some(Read::Whole(_) | Read::Keep) => self.keep(piece, WHOLE_LIMIT, &mut out),
