@@ -12,65 +12,12 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 
 use super::ascii;
+use super::runs::{Letters, Run};
 use super::shape::{DIGITS, DRAWN, HEX, MIXED, Words, is_open};
 use crate::lines::drawn;
 
 /// Size of an automaton in bytes; a larger one is not asked.
 const LARGEST: usize = 1 << 17;
-
-/// Where in an open place a state was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Run {
-    letters: Letters,
-    /// A digit was read, or need not be: before that a place of numbers does not end.
-    has_digit: bool,
-}
-
-/// The letters that were read last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Letters {
-    /// None, or what they are does not matter.
-    None,
-    /// So many of any kind, which are at most three.
-    Any(u8),
-    /// Of numbers in base 16 only.
-    Hex,
-    /// This one, or these two, which begin a run.
-    Begun([u8; 2]),
-    /// The place is over: a word boundary lies behind what was read.
-    Over,
-}
-
-impl Run {
-    /// How many of them are told apart by a number; those that name letters are kept in a set.
-    const NUMBERS: usize = 12;
-
-    /// Nothing is to be remembered.
-    const FREE: Self = Self::after(Letters::None);
-
-    /// After a digit.
-    const fn after(letters: Letters) -> Self {
-        Self {
-            letters,
-            has_digit: true,
-        }
-    }
-
-    fn with(self, letters: Letters) -> Self {
-        Self { letters, ..self }
-    }
-
-    fn number(self) -> Option<usize> {
-        let letters = match self.letters {
-            Letters::None => 0,
-            Letters::Any(count) => usize::from(count.clamp(1, 3)),
-            Letters::Hex => 4,
-            Letters::Over => 5,
-            Letters::Begun(_) => return None,
-        };
-        Some(2 * letters + usize::from(self.has_digit))
-    }
-}
 
 /// The automaton of an expression for ASCII, without its wide bounds: it matches whatever the expression matches.
 pub(super) fn automaton(source: &str) -> Option<NFA> {

@@ -12,6 +12,7 @@ mod expression;
 mod hit;
 mod index;
 mod open_text;
+mod runs;
 mod search;
 mod shape;
 mod shapes;
