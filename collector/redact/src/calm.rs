@@ -32,8 +32,8 @@ pub(super) struct Line(u64);
 impl Line {
     /// None of a line that is too long.
     pub(super) fn of(line: &[u8]) -> Option<Self> {
-        let number = number::of_long(line, without_digits) & !STATE;
-        (line.len() <= LONGEST).then_some(Self(number))
+        let number = || number::of_long(line, without_digits) & !STATE;
+        (line.len() <= LONGEST).then(|| Self(number()))
     }
 
     /// Whether nothing in it is secret.

@@ -1,11 +1,11 @@
 //! What the matches of an expression are worded like.
 
 /// What parts texts that are written as one.
-const BETWEEN: char = '\u{1e}';
+const BETWEEN: &str = "\u{1e}";
 
 /// The texts of an expression as one, for what is built in.
 pub fn written(expression: &str) -> String {
-    texts_of(expression).join("\u{1e}")
+    texts_of(expression).join(BETWEEN)
 }
 
 /// The texts that were written so.

@@ -1,7 +1,5 @@
 //! What a search of one line found, by place, as far as it can be said of the end of the line again.
 
-use std::ops::Range;
-
 use super::super::{encoded, escapes};
 use super::search::SEARCH;
 use super::{Hints, hints};
@@ -20,20 +18,15 @@ pub(crate) struct Hits {
 impl Hits {
     /// Searches a line.
     pub(crate) fn of(line: &[u8]) -> Self {
-        Self::within(line, &(0..line.len()), 0)
-    }
-
-    /// Searches a line among others, in which no word begins in front of a place.
-    pub(super) fn within(bytes: &[u8], line: &Range<usize>, first: usize) -> Self {
         let mut hits = Self {
             all: 0,
             places: [(0, 0); MOST],
             count: 0,
         };
-        SEARCH.within(bytes, &(first..line.end), |start, _, bit| {
+        SEARCH.run(line, |start, _, bit| {
             hits.all |= bit;
             if let Some(place) = hits.places.get_mut(hits.count) {
-                *place = (start - line.start, bit);
+                *place = (start, bit);
             }
             hits.count += 1;
             false
