@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::abstract_match::Follower;
 use super::index::Held;
@@ -121,6 +121,12 @@ fn place_in(slots: &mut [u32], hash: u64, number: u32) {
 #[derive(Default)]
 pub(super) struct Learnt(Mutex<Shared>);
 
+impl Learnt {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[derive(Default)]
 struct Shared {
     known: ByHash<Arc<Known>>,
@@ -193,19 +199,15 @@ impl Shapes {
             return;
         };
         let (hash, unproven) = (met.hash, Arc::clone(&met.known));
-        let lock = || {
-            let shared = patterns.learnt.0.lock();
-            shared.unwrap_or_else(PoisonError::into_inner)
-        };
         let same = |shared: &Shared| {
             let at = place(&shared.known, hash, &unproven.shape)?;
             let known = shared.known.get(&hash)?.get(at)?;
             known.is_proven.then(|| Arc::clone(known))
         };
-        let others = same(&lock());
+        let others = same(&patterns.learnt.lock());
         let known = others.unwrap_or_else(|| {
             let known = Arc::new(self.proven(patterns, &unproven));
-            let mut shared = lock();
+            let mut shared = patterns.learnt.lock();
             if let Some(at) = place(&shared.known, hash, &known.shape)
                 && let Some(there) = shared
                     .known
@@ -250,12 +252,8 @@ impl Shapes {
 
     /// What the others know of the present shape. Where it is seen for the second time, it is found out.
     fn ask(&mut self, patterns: &Patterns, origin: &Origin<'_>, hash: u64) -> Option<Arc<Known>> {
-        let lock = || {
-            let shared = patterns.learnt.0.lock();
-            shared.unwrap_or_else(PoisonError::into_inner)
-        };
         {
-            let mut shared = lock();
+            let mut shared = patterns.learnt.lock();
             if let Some(at) = place(&shared.known, hash, &self.shape) {
                 return shared.known.get(&hash)?.get(at).map(Arc::clone);
             }
@@ -273,7 +271,7 @@ impl Shapes {
             }
         }
         let known = Arc::new(self.learn(patterns, origin)?);
-        let mut shared = lock();
+        let mut shared = patterns.learnt.lock();
         if shared.bytes > REMEMBERED {
             shared.known.clear();
             shared.bytes = 0;
