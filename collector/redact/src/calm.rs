@@ -1,69 +1,248 @@
-//! Lines in which nothing is secret, whatever decimal digits stand in them: logs say the same again and again, at other
-//! times and of other numbers. The last few thousand are kept, and not looked at again.
+//! Lines, and members of JSON, in which nothing is secret, whatever decimal digits and ids stand in them: logs say the same
+//! again and again, at other times, of other numbers and of other objects. The last few thousand are kept, and not looked at
+//! again.
 
 use std::cell::Cell;
+use std::ops::Range;
 
-use super::number::{self, without_digits};
-use super::scan::digits_may_tell;
-use super::unexplained::Looked;
+use super::alike::{self, Alike, Others, Zeros};
+use super::explained::digits_may_explain;
+use super::known::Known;
+use super::scan::{Hit, digits_may_tell};
+use super::unexplained::{self, Looked, Tried};
 
-const CELLS: usize = 1 << 13;
+const CELLS: usize = 1 << 14;
 /// A longer line is looked at anew.
 const LONGEST: usize = 4096;
 
 /// What is kept of a line besides its number.
+const KEPT_OF: u64 = 0xff;
+/// What is known of it.
 const STATE: u64 = 3;
+/// Those of its ids that are noted, one bit each behind the state.
+const FIRST_ID: u32 = 2;
+const LAST_ID: u32 = 7;
 /// It stood there once, and nothing in it was secret.
 const ONCE: u64 = 1;
-/// Nothing in it is secret, whatever its digits are.
+/// Nothing in it is secret, whatever its digits and ids are.
 const CALM: u64 = 2;
-/// With other digits something may be.
+/// With others something may be.
 const TOLD: u64 = 3;
 
 // Boxed, for what lies in a thread's own storage is taken from the stack of every thread, also of those that redact nothing.
 thread_local! {
-    static LINES: Box<[Cell<u64>]> = vec![Cell::new(0); CELLS].into_boxed_slice();
+    static KEPT: Box<[Cell<u64>]> = vec![Cell::new(0); CELLS].into_boxed_slice();
 }
 
-/// A line as it is kept: all that differ from it in their digits only have the same number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line(u64);
+thread_local! {
+    /// How many longer lines were numbered, and known again.
+    static NUMBERED: Cell<[u32; 2]> = const { Cell::new([0; 2]) };
+    /// And how many were once more.
+    static WITH_NAMES: Cell<[u32; 2]> = const { Cell::new([0; 2]) };
+}
 
-impl Line {
-    /// None of a line that is too long.
-    pub(super) fn of(line: &[u8]) -> Option<Self> {
-        let number = || number::of_long(line, without_digits) & !STATE;
-        (line.len() <= LONGEST).then(|| Self(number()))
+/// Of lines that hardly ever come again only one in a few is numbered.
+fn is_in_vain(counts: &Cell<[u32; 2]>) -> bool {
+    let [mut all, mut known] = counts.get();
+    if all >= MANY {
+        (all, known) = (all / 2, known / 2);
+    }
+    counts.set([all + 1, known]);
+    all >= MANY / 2 && known * RARE < all && !all.is_multiple_of(FEW)
+}
+
+/// Counts one that was known again.
+fn count_known(counts: &Cell<[u32; 2]>) {
+    let [all, known] = counts.get();
+    counts.set([all, known + 1]);
+}
+
+/// What is shorter is always numbered.
+const SHORT: usize = 512;
+/// And what is shorter is looked at as fast as numbered once more.
+const LONG_WITH_NAMES: usize = 128;
+/// So many are counted at most, older ones for less.
+const MANY: u32 = 2048;
+/// One in so many is too rare.
+const RARE: u32 = 5;
+const FEW: u32 = 8;
+
+#[cfg(test)]
+thread_local! {
+    /// Nothing is known again.
+    pub(crate) static ANEW: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether all is looked at anew, as tests want it.
+pub(super) fn anew() -> bool {
+    #[cfg(test)]
+    return ANEW.get();
+    #[cfg(not(test))]
+    false
+}
+
+/// A line as it is kept, and what was read of it to find it; none of what was not numbered, and of what has no ids.
+pub(super) type LookedUp<'a> = (Option<Kept>, Option<Box<Alike<'a>>>);
+
+/// A line or member as it is kept: all that differ from it in their digits and ids only have the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kept {
+    number: u64,
+    /// Which others have the number.
+    others: Others,
+}
+
+impl Kept {
+    /// A line, and what was read of it to know it again. None of one that is too long.
+    #[inline]
+    pub(super) fn line<'a>(line: &'a [u8], known: &Known) -> LookedUp<'a> {
+        if line.len() > SHORT {
+            return Self::longer_line(line, known);
+        }
+        let (number, alike) = alike::number(line, known);
+        Self::numbered(number, line, alike)
     }
 
-    /// Whether nothing in it is secret.
+    /// The same of a longer line, where it is worth it.
+    #[inline(never)]
+    fn longer_line<'a>(line: &'a [u8], known: &Known) -> LookedUp<'a> {
+        if line.len() > LONGEST || NUMBERED.with(is_in_vain) {
+            return (None, None);
+        }
+        let (number, alike) = alike::number(line, known);
+        let (kept, alike) = Self::numbered(number, line, alike);
+        if kept.is_some_and(Self::is_calm) {
+            NUMBERED.with(count_known);
+        }
+        (kept, alike)
+    }
+
+    /// A line of a number, or one with the same names where digits may tell.
+    #[inline]
+    fn numbered<'a>(number: u64, line: &'a [u8], alike: Option<Box<Alike<'a>>>) -> LookedUp<'a> {
+        let kept = Self::of(number, Others::All);
+        if line.len() < LONG_WITH_NAMES || kept.state() != TOLD || WITH_NAMES.with(is_in_vain) {
+            return (Some(kept), alike);
+        }
+        Self::with_names(number, line, alike)
+    }
+
+    #[inline(never)]
+    fn with_names<'a>(number: u64, line: &'a [u8], alike: Option<Box<Alike<'a>>>) -> LookedUp<'a> {
+        let alike = alike.unwrap_or_else(|| Box::new(Alike::of(line)));
+        let number = alike.number_with_names(number);
+        let kept = Self::of(number, Others::SameNames);
+        if kept.is_calm() {
+            WITH_NAMES.with(count_known);
+        }
+        (Some(kept), Some(alike))
+    }
+
+    /// A member of a line, in which nothing is secret wherever it stands.
+    #[inline]
+    pub(super) fn member(
+        line: &Alike<'_>,
+        place: &Range<usize>,
+        ids: &[Range<usize>],
+    ) -> Option<Self> {
+        let number = line.number_of_part(place, ids)?;
+        Some(Self::of(!number, Others::All))
+    }
+
+    fn of(number: u64, others: Others) -> Self {
+        let number = number & !KEPT_OF;
+        Self { number, others }
+    }
+
+    /// Whether nothing is secret in a member.
     pub(super) fn is_calm(self) -> bool {
-        self.state() == CALM
+        self.state() & STATE == CALM
+    }
+
+    /// Whether nothing is secret in a line with these ids. Those that their place explains are known from now on.
+    pub(super) fn passes(self, line: Option<&Alike<'_>>, known: &Known) -> bool {
+        let state = self.state();
+        if state & STATE == CALM && state >> FIRST_ID > 0 {
+            let line = line.into_iter();
+            let ids = line.flat_map(|line| line.all_ids().iter().map(|id| &line.text[id.clone()]));
+            let noted = (FIRST_ID..)
+                .zip(ids)
+                .filter(|(bit, _)| state >> bit & 1 > 0);
+            noted.for_each(|(_, id)| known.note(id));
+        }
+        state & STATE == CALM
     }
 
     fn state(self) -> u64 {
-        let kept = LINES.with(|lines| lines[self.cell()].get());
-        if kept & !STATE == self.0 {
-            kept & STATE
+        let kept = KEPT.with(|kept| kept[self.cell()].get());
+        if kept & !KEPT_OF == self.number && !anew() {
+            kept & KEPT_OF
         } else {
             0
         }
     }
 
-    /// Says that nothing in such a line was secret, and what made a difference to that. Only a line that stood there before
-    /// is worth to find out what it would be with other digits.
-    pub(super) fn passed(self, line: &[u8], looked: Looked) {
+    /// Whether it stood there once, and it is to be found out what others like it are.
+    pub(super) fn is_new(self) -> bool {
+        self.state() == ONCE
+    }
+
+    /// A line that stood there once, tried as if no id was known: that tells what others like it are.
+    pub(super) fn tried(self, line: &Alike<'_>, known: &Known) -> Option<Tried> {
+        let tried = || unexplained::tried(line, self.others, known);
+        self.is_new().then(tried).flatten()
+    }
+
+    /// Says that nothing in such a line was secret, though words that are searched for stand in it. Only what stood there
+    /// before is worth to find out what it would be with other digits; then it was tried as if no id was known.
+    pub(super) fn passed(self, line: &Alike<'_>, found: &[Hit], tried: Option<&Tried>) {
+        self.pass(|| noted_of_others(line, found, tried?));
+    }
+
+    /// Says that nothing was found in such a member.
+    pub(super) fn member_passed(self, line: &Alike<'_>, place: &Range<usize>, looked: &Looked) {
+        let told = || {
+            !looked.around.is_empty()
+                || looked.ids
+                || others_may_tell(line, &line.zeros(place), &[], looked)
+        };
+        self.pass(|| (!told()).then_some(0));
+    }
+
+    /// Keeps what is known now; `noted` says which ids are noted of what is calm.
+    fn pass(self, noted: impl FnOnce() -> Option<u64>) {
         let state = match self.state() {
-            _ if looked.around || looked.digits => TOLD,
             0 => ONCE,
-            ONCE if digits_may_tell(line) => TOLD,
-            ONCE => CALM,
+            ONCE => noted().map_or(TOLD, |noted| CALM | noted),
             known => known,
         };
-        LINES.with(|lines| lines[self.cell()].set(self.0 | state));
+        KEPT.with(|kept| kept[self.cell()].set(self.number | state));
     }
 
     fn cell(self) -> usize {
-        usize::try_from(self.0 >> 40).unwrap_or(0) % CELLS
+        usize::try_from(self.number >> 40).unwrap_or(0) % CELLS
     }
+}
+
+/// The ids that are noted of a line and of all others like it, as bits; none where something may be secret in one of them.
+fn noted_of_others(line: &Alike<'_>, found: &[Hit], tried: &Tried) -> Option<u64> {
+    let zeros = line.zeros(&(0..line.text.len()));
+    let looked = &tried.looked;
+    if others_may_tell(line, &zeros, found, looked)
+        || (!looked.around.is_empty()
+            && digits_may_explain(line, &looked.around, &zeros, looked.others))
+    {
+        return None;
+    }
+    tried.noted.iter().try_fold(0, |noted, place| {
+        let ids = (FIRST_ID..=LAST_ID).zip(line.all_ids());
+        let (bit, _) = { ids }.find(|(_, id)| *id == place)?;
+        Some(noted | 1 << bit)
+    })
+}
+
+/// Whether something may be secret where nothing is, were digits and ids others; besides what explains words by their place.
+fn others_may_tell(line: &Alike<'_>, zeros: &Zeros, found: &[Hit], looked: &Looked) -> bool {
+    let may = || looked.digits || digits_may_tell(line, zeros, found, looked.others);
+    zeros.text.contains(&b'0') && may()
 }

@@ -14,6 +14,7 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use regex::Regex;
 
+use super::alike::{Alike, Others, Zeros};
 use super::marker::Marker;
 use super::{MAX_DEPTH, clean_text, escapes};
 
@@ -87,27 +88,76 @@ fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
     None
 }
 
-/// Whether a run is long enough and has a decimal digit where it begins: with another one it may begin as a text.
-pub(crate) fn digits_may_tell(bytes: &[u8]) -> bool {
-    let mut runs = bytes.split(|byte| SIX[usize::from(*byte)] == NONE);
-    runs.any(|run| run.len() >= MIN_RUN && run[..MIN_RUN].iter().any(u8::is_ascii_digit))
+/// Whether a run begins as a text or gzip does, and an id stands in its beginning.
+pub(crate) fn begins_with(bytes: &[u8], id: &Range<usize>) -> bool {
+    let front = bytes[..id.start].iter().rev().take(MIN_RUN);
+    let length = front.take_while(|byte| SIX[usize::from(**byte)] != NONE);
+    let start = id.start - length.count();
+    let start = start + escapes::letters(bytes, start);
+    let head = bytes.get(start..start + MIN_RUN);
+    start + MIN_RUN > id.start && head.is_some_and(promising)
+}
+
+/// Whether a run may begin as a text or gzip does in others of a text. Runs that ids begin do not, whatever the digits are.
+pub(crate) fn digits_may_tell(text: &Alike<'_>, all: &Zeros, others: Others) -> bool {
+    let zeros = &*all.text;
+    let mut at = 0;
+    let mut runs = zeros.split(|byte| SIX[usize::from(*byte)] == NONE);
+    runs.any(|run| {
+        let start = at + escapes::letters(zeros, at);
+        at += run.len() + 1;
+        let head = zeros[start..].first_chunk::<MIN_RUN>();
+        let place = all.place(&(start..start + MIN_RUN));
+        start + MIN_RUN < at
+            && text.ids(&place).is_empty()
+            && head.is_some_and(may_promise)
+            && text.is_free(&place, others)
+    })
+}
+
+/// Whether a run that begins so may begin as a text or gzip does, were its zeros other digits.
+fn may_promise(head: &[u8; MIN_RUN]) -> bool {
+    let (fours, _) = head.as_chunks::<4>();
+    let number = head.iter().all(|byte| *byte == b'0');
+    if number || !head.contains(&b'0') || fours[0] == *b"H0sI" {
+        return fours[0] == *b"H0sI";
+    }
+    let in_no_text =
+        |byte: &u8| CONTROL[usize::from(*byte)] || matches!(byte, 0xc0 | 0xc1 | 0xf5..);
+    let mut fixed = fours.iter().flat_map(fixed);
+    let begins = fixed
+        .next()
+        .is_none_or(|(place, first)| place > 0 || first & 0xc0 != 0x80);
+    begins
+        && !fours
+            .iter()
+            .flat_map(self::fixed)
+            .any(|(_, byte)| in_no_text(&byte))
+}
+
+/// Those of the bytes that four digits stand for which are the same with other digits for zeros, and their places: the first two
+/// bits of all decimal digits are set.
+fn fixed(four: &[u8; 4]) -> impl Iterator<Item = (usize, u8)> {
+    let bytes = three(four);
+    let open = four.map(|byte| byte == b'0');
+    let fixed = [!open[0], !open[1] && !open[2], !open[2] && !open[3]];
+    (0..3).zip(bytes).filter(move |(place, _)| fixed[*place])
 }
 
 /// Whether the first digits of a run decode to what begins a text or gzip.
 fn promising(head: &[u8]) -> bool {
+    // A number is none: no letter of ASCII is written with decimal digits alone.
+    if head.iter().all(u8::is_ascii_digit) {
+        return false;
+    }
     let mut decoded = [0_u8; 12];
-    for (place, (three, four)) in decoded
-        .chunks_exact_mut(3)
-        .zip(head.chunks_exact(4))
-        .enumerate()
-    {
-        let bits = four.iter().fold(0_u32, |bits, byte| {
-            (bits << 6) | u32::from(SIX[usize::from(*byte)] % NONE)
-        });
-        three.copy_from_slice(&bits.to_be_bytes()[1..]);
+    let (threes, _) = decoded.as_chunks_mut::<3>();
+    let (fours, _) = head.as_chunks::<4>();
+    for (place, (three, four)) in threes.iter_mut().zip(fours).enumerate() {
+        *three = self::three(four);
         // Most chance runs end here.
-        if three.iter().any(|byte| CONTROL[usize::from(*byte)]) {
-            return place == 0 && *three == [0x1f, 0x8b, 8];
+        if holds_control(three) {
+            return place == 0 && *three == GZIP;
         }
         if place == 0 && !begins_text(three) {
             return false;
@@ -121,6 +171,22 @@ fn promising(head: &[u8]) -> bool {
                 && std::str::from_utf8(&decoded[..error.valid_up_to()]).is_ok_and(printable)
         }
     }
+}
+
+/// The bytes that four digits stand for.
+fn three(four: &[u8; 4]) -> [u8; 3] {
+    let bits = four.iter().fold(0_u32, |bits, byte| {
+        (bits << 6) | u32::from(SIX[usize::from(*byte)] % NONE)
+    });
+    let [_, first, second, third] = bits.to_be_bytes();
+    [first, second, third]
+}
+
+/// How gzip begins.
+const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
+
+fn holds_control(bytes: &[u8]) -> bool {
+    bytes.iter().any(|byte| CONTROL[usize::from(*byte)])
 }
 
 /// Whether a text may begin with these bytes: no character begins with a continuation byte, and one stands behind the first

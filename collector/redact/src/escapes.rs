@@ -199,6 +199,17 @@ pub(super) fn first(bytes: &[u8]) -> Option<usize> {
     list(&bytes[..end]).or(escape)
 }
 
+/// Whether an escape stands somewhere that other digits would change.
+pub(super) fn digits_may_tell(zeros: &[u8]) -> bool {
+    let tells = |at: usize| match zeros[at..] {
+        [b'\\', next, ..] => next.is_ascii_digit() || matches!(next, b'x' | b'X' | b'u' | b'U'),
+        [b'%', next, ..] => next.is_ascii_hexdigit(),
+        [b'&', next, ..] => next == b'#',
+        _ => false,
+    };
+    memchr::memchr3_iter(b'%', b'\\', b'&', zeros).any(tells)
+}
+
 fn telling(escape: &[u8]) -> bool {
     let digit = |at: usize| escape.get(at).is_some_and(u8::is_ascii_hexdigit);
     let octal = |at: usize| escape.get(at).is_some_and(|b| (b'0'..b'8').contains(b));

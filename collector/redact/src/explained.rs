@@ -5,12 +5,14 @@ mod asked;
 mod ids;
 mod lower;
 mod marks;
+mod numbered;
 mod things;
 
 pub(super) use asked::{
-    Asked, ask, ask_about, ask_at, ask_before, ask_digits, ask_elsewhere, asked, asks,
+    Asked, ask, ask_about, ask_at, ask_before, ask_digits, ask_elsewhere, ask_ids, asked, asks,
 };
 pub(super) use ids::{Said, hex, in_request, keyed, obvious};
+pub(super) use numbered::digits_may_explain;
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -23,7 +25,7 @@ use lower::Words;
 use marks::behind_mark;
 
 /// Of a line, this much in front of a word is looked at.
-const REACH: usize = 64;
+pub(super) const REACH: usize = 64;
 /// A private or public key in PEM form may begin this far in front of a word of it.
 const PEM_REACH: usize = 16 << 10;
 
@@ -35,6 +37,8 @@ const BEGINNINGS: &[&[u8]] = &[
     b"AAAAGnNrLXNz",
     b"AAAAInNrLWVjZHNh",
 ];
+/// How versions of modules begin that have none.
+const VERSION: &[u8] = b"v0000";
 /// A certificate or public key has at least so many letters.
 const CERTIFICATE: usize = 200;
 
@@ -66,7 +70,7 @@ pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
         || holds_public_der(run)
         || run.starts_with(b"_Z")
         || run.starts_with(b"_R")
-        || text.starts_with(b"v0000")
+        || text.starts_with(VERSION)
         || is_interface(text)
         || names_object(&bytes[..word.start], text)
         || behind_peer(&bytes[..start])
@@ -185,10 +189,12 @@ fn names_object(before: &[u8], text: &[u8]) -> bool {
         let length = before.iter().rev().take_while(token).count();
         before[before.len() - length..].starts_with(ORACLE.needle())
     };
-    (pod.len() >= 8 && all_hex(pod)) || (ORACLE.find(before).is_some() && oracle())
+    let digit = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b'-';
+    (pod.len() >= 8 && pod.iter().all(digit)) || (ORACLE.find(before).is_some() && oracle())
 }
 
-static ORACLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("ocid1."));
+const ORACLE_MARK: &[u8] = b"ocid1.";
+static ORACLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(ORACLE_MARK));
 static SEALED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("encryptedData"));
 
 /// Whether a text ends in some letters, in any case.

@@ -46,6 +46,16 @@ impl Spec {
         self.tail > 0 && begins.iter().any(|begin| self.regex.starts_with(begin))
     }
 
+    /// Whether a hint stands directly behind the first word of a text.
+    pub(crate) fn behind_first_word(&self) -> bool {
+        self.regex.starts_with(r"^[\w.*-]+:")
+    }
+
+    /// Whether behind a hint the secret and a number stand, and the text ends.
+    pub(crate) fn ends_in_number(&self) -> bool {
+        self.regex.ends_with(r"\s+(?<s>\S+)\s+\d+\s*$")
+    }
+
     /// Whether it is that of a user in an address, which holds an `@`.
     pub(crate) fn of_address(&self) -> bool {
         self.hints == ["://"]

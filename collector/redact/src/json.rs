@@ -5,9 +5,11 @@ mod strings;
 
 use std::borrow::Cow;
 
+use super::alike::Alike;
 use super::args::Command;
+use super::calm::Kept;
 use super::marker::Marker;
-use super::scan::{Hints, Places};
+use super::scan::{Drawn, Hints, Places};
 use super::words::{KeyClass, classify};
 use super::{MAX_DEPTH, clean_text, encoded, escapes, patterns, unexplained};
 use strings::{
@@ -64,8 +66,9 @@ struct Line<'a, 'm> {
     marker: &'m mut Marker,
     places: Places,
     whole: &'a str,
-    /// Where the next thing stands that nothing explains, at or behind the place last asked for.
-    drawn: Option<usize>,
+    alike: Box<Alike<'a>>,
+    /// The next thing that nothing explains, at or behind the place last asked for.
+    drawn: Option<Drawn>,
     /// What was replaced, and everything in front of it.
     out: String,
     /// So much of the whole is in `out`.
@@ -74,8 +77,30 @@ struct Line<'a, 'm> {
 
 /// A line with its secrets replaced; none when it is not JSON after all (a string does not end).
 pub(crate) fn clean<'a>(line: &'a str, depth: usize, marker: &mut Marker) -> Option<Cow<'a, str>> {
-    let mut places = Places::of(line.as_bytes());
-    if marker.key_lines == 0 && places.none(line.as_bytes(), marker.known()) {
+    clean_kept(
+        line,
+        Box::new(Alike::of(line.as_bytes())),
+        None,
+        depth,
+        marker,
+    )
+}
+
+/// The same of a line that is kept where nothing in it is secret.
+pub(crate) fn clean_kept<'a>(
+    line: &'a str,
+    alike: Box<Alike<'a>>,
+    kept: Option<Kept>,
+    depth: usize,
+    marker: &mut Marker,
+) -> Option<Cow<'a, str>> {
+    let known = marker.known();
+    let mut places = Places::of(&alike);
+    if marker.key_lines == 0 && places.none(&alike, known) {
+        if let Some(kept) = kept {
+            let tried = kept.tried(&alike, known);
+            kept.passed(&alike, places.hits(), tried.as_ref());
+        }
         return Some(Cow::Borrowed(line));
     }
     // Each of these texts holds something that was searched for.
@@ -89,7 +114,8 @@ pub(crate) fn clean<'a>(line: &'a str, depth: usize, marker: &mut Marker) -> Opt
         marker,
         places,
         whole: line,
-        drawn: Some(0),
+        alike,
+        drawn: None,
         out: String::new(),
         copied: 0,
     };
@@ -340,16 +366,17 @@ impl<'a> Line<'a, '_> {
 
     /// What nothing explains in a string.
     fn unexplained(&mut self, start: usize, end: usize) {
-        if self.drawn.is_some_and(|at| at < start) {
-            let known = self.marker.known();
-            self.drawn = self.places.next_drawn(self.whole.as_bytes(), start, known);
-        }
-        if self.drawn.is_none_or(|at| at >= end) {
-            return;
-        }
-        for (place, with) in
-            unexplained::replacements(self.whole, &(start..end), self.depth, self.marker)
-        {
+        let known = self.marker.known();
+        let asked = self.drawn.take().filter(|drawn| !drawn.is_before(start));
+        let drawn = asked.unwrap_or_else(|| self.places.next_drawn(&self.alike, start, known));
+        let first = drawn.is_before(end).then(|| drawn.still(known));
+        self.drawn = Some(drawn);
+        let Some(first) = first else { return };
+        let part = start..end;
+        let (depth, marker) = (self.depth, &mut *self.marker);
+        let (alike, whole) = (&self.alike, self.whole);
+        let all = unexplained::replacements(alike, whole, &part, first, depth, marker);
+        for (place, with) in all {
             self.replace(place.start, place.end, &with);
         }
     }

@@ -1,5 +1,7 @@
 //! Ids that their place explained somewhere in this run: the same id elsewhere is explained by its value.
 
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// So many ids are known at most; a newer one takes the place of an older one.
@@ -72,6 +74,68 @@ impl Known {
     fn cell(&self, hash: u64, step: usize) -> &AtomicU64 {
         let at = usize::try_from(hash >> 40).unwrap_or(0) + step;
         &self.cells[at % CELLS]
+    }
+}
+
+/// What is known of the ids of a text, by place: the text may be judged with other digits in them.
+pub(super) struct Ids<'a> {
+    pub(super) table: Table<'a>,
+    /// The text as it stands.
+    pub(super) text: &'a [u8],
+}
+
+/// Where ids are looked up.
+#[derive(Clone, Copy)]
+pub(super) enum Table<'a> {
+    /// Among those of this run.
+    Run(&'a Known),
+    /// Among those of the text alone.
+    Trial(&'a Trial),
+}
+
+/// What would be noted of a text if nothing was known.
+#[derive(Default)]
+pub(super) struct Trial {
+    /// The places of ids that their place explains.
+    pub(super) noted: RefCell<Vec<Range<usize>>>,
+    /// One of them was asked for once more.
+    pub(super) met: Cell<bool>,
+}
+
+impl Ids<'_> {
+    /// Whether the id at a place was explained before.
+    pub(super) fn has(&self, place: &Range<usize>) -> bool {
+        let id = &self.text[place.clone()];
+        match self.table {
+            Table::Run(known) => known.has(id),
+            Table::Trial(trial) => {
+                let noted = trial.noted.borrow();
+                let met = noted.iter().any(|other| self.text[other.clone()] == *id);
+                trial.met.set(trial.met.get() || met);
+                met
+            }
+        }
+    }
+
+    /// The id at a place, which its place explains.
+    pub(super) fn note(&self, place: &Range<usize>) {
+        match self.table {
+            Table::Run(known) => known.note(&self.text[place.clone()]),
+            Table::Trial(trial) => trial.noted.borrow_mut().push(place.clone()),
+        }
+    }
+
+    /// Whether ids are those of a text alone.
+    pub(super) fn is_trial(&self) -> bool {
+        matches!(self.table, Table::Trial(_))
+    }
+
+    /// While it does not change, an id that is known stays known.
+    pub(super) fn kept(&self) -> [u64; 2] {
+        match self.table {
+            Table::Run(known) => known.kept(),
+            Table::Trial(_) => [u64::MAX; 2],
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //! `secret_object`, YAML blocks, quotes). What is left and looks drawn by a machine (`random`) goes too, unless its place
 //! explains it (`unexplained`, `explained`).
 
+mod alike;
 mod args;
 mod audit;
 mod bytes;

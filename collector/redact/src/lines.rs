@@ -7,7 +7,9 @@ mod starts;
 
 use std::borrow::Cow;
 
+use super::alike::Alike;
 use super::args;
+use super::calm::Kept;
 use super::cut_key::{CutKey, Head};
 use super::marker::Marker;
 use super::pem::{self, Pem};
@@ -183,18 +185,25 @@ impl Lines {
 
     fn plain(&mut self, line: &[u8], seen: Option<Seen>, out: &mut Vec<u8>) {
         let quiet = self.quiet();
-        if quiet
-            && self.content == Content::JsonLines
-            && let Ok(text) = std::str::from_utf8(line)
-            && let Some(cleaned) = json::clean(text, self.depth, &mut self.marker)
-        {
-            out.extend_from_slice(cleaned.as_bytes());
-            return;
+        if quiet && self.content == Content::JsonLines {
+            let known = self.marker.known();
+            let (kept, alike) = Kept::line(line, known);
+            if kept.is_some_and(|kept| kept.passes(alike.as_deref(), known)) {
+                return out.extend_from_slice(line);
+            }
+            let (depth, marker) = (self.depth, &mut self.marker);
+            let text = std::str::from_utf8(line).ok();
+            let alike = alike.unwrap_or_else(|| Box::new(Alike::of(line)));
+            let cleaned = text.and_then(|text| json::clean_kept(text, alike, kept, depth, marker));
+            if let Some(cleaned) = cleaned {
+                return out.extend_from_slice(cleaned.as_bytes());
+            }
         }
         let seen = quiet.then(|| seen.unwrap_or_else(|| Seen::of(line)));
         if seen.as_ref().is_some_and(Seen::nothing) {
-            return match unexplained::found(line, self.marker.known()) {
-                Some(found) => self.almost_quiet(line, found, out),
+            let alike = Alike::of(line);
+            return match unexplained::found(&alike, self.marker.known()) {
+                Some(found) => self.almost_quiet(&alike, found, out),
                 None => out.extend_from_slice(line),
             };
         }
@@ -244,12 +253,13 @@ impl Lines {
     }
 
     /// A line in which only words stand that nothing explains, where nothing is open.
-    pub(super) fn almost_quiet(&mut self, line: &[u8], first: Found, out: &mut Vec<u8>) {
-        let cleaned = std::str::from_utf8(line)
-            .ok()
-            .filter(|text| !self.block.goes_on(text))
-            .and_then(|text| unexplained::clean_from(text, first, self.depth, &mut self.marker));
-        out.extend_from_slice(cleaned.as_deref().map_or(line, str::as_bytes));
+    pub(super) fn almost_quiet(&mut self, line: &Alike<'_>, first: Found, out: &mut Vec<u8>) {
+        let text = std::str::from_utf8(line.text).ok();
+        let text = text.filter(|text| !self.block.goes_on(text));
+        let cleaned = text.and_then(|text| {
+            unexplained::clean_from(line, text, first, self.depth, &mut self.marker)
+        });
+        out.extend_from_slice(cleaned.as_deref().map_or(line.text, str::as_bytes));
     }
 
     /// Whether a line belongs to a certificate or another public thing in PEM form.

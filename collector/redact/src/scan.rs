@@ -4,6 +4,7 @@
 //! need no second look.
 
 mod digits;
+mod edges;
 mod hits;
 mod members;
 mod names;
@@ -14,8 +15,10 @@ mod skim;
 
 use super::forms::SPECS;
 pub(crate) use digits::digits_may_tell;
+pub(crate) use edges::Edges;
 pub(crate) use hits::{Hits, Seen};
-pub(crate) use places::Places;
+pub(crate) use places::{Drawn, Places};
+pub(crate) use search::Hit;
 use search::SEARCH;
 
 /// What opens or continues something over several lines.
@@ -179,6 +182,7 @@ pub(crate) fn hints(bytes: &[u8]) -> Hints {
 
 #[cfg(test)]
 mod tests {
+    use super::super::alike::Alike;
     use super::super::known::Known;
     use super::*;
 
@@ -207,7 +211,10 @@ mod tests {
 
     #[test]
     fn a_line_of_json_is_passed_over_only_where_no_name_has_a_value() {
-        let none = |json: &str| Places::of(json.as_bytes()).none(json.as_bytes(), &Known::new());
+        let none = |json: &str| {
+            let line = Alike::of(json.as_bytes());
+            Places::of(&line).none(&line, &Known::new())
+        };
         assert!(none(
             r#"{"serviceAccountToken":{"path":"token","x":1},"y":2}"#
         ));

@@ -6,27 +6,30 @@ mod groups;
 mod hex;
 mod issuer;
 mod judged;
+mod looked;
 mod parts;
 mod percent;
+mod replaced;
 mod scattered;
 mod tokens;
 mod whole;
 mod words;
 
-pub(super) use hex::note_only_id;
+pub(super) use hex::{holds_text, note_only_id};
+pub(super) use looked::{Looked, Tried};
+pub(super) use replaced::{clean, clean_from, replacements};
 
-use std::borrow::Cow;
 use std::ops::Range;
 
+use super::alike::{Alike, Others};
+use super::calm::anew;
 use super::explained;
-use super::known::Known;
-use super::marker::Marker;
+use super::known::{Ids, Known, Table, Trial};
 use super::random::MIN_DRAWN;
-use super::{MAX_DEPTH, clean_text};
 use alone::very_short;
 use groups::grouped;
-use hex::as_text;
 use judged::Kept;
+use looked::{BEGINS, NAMED};
 use scattered::scattered;
 use tokens::{Token, next_token};
 use whole::Told;
@@ -47,6 +50,12 @@ pub(super) enum Found {
 }
 
 impl Found {
+    /// Where it begins.
+    pub(super) fn start(&self) -> usize {
+        let (Self::Drawn(place) | Self::Hex(place)) = self;
+        place.start
+    }
+
     /// What of it stands at or behind a place: what stands in front was looked at, and may be replaced already.
     fn behind(self, from: usize) -> Self {
         match self {
@@ -56,33 +65,31 @@ impl Found {
     }
 }
 
-/// What else made a difference to tokens that were looked at.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Looked {
-    /// What stands around one of them, or what is known of ids.
-    pub(super) around: bool,
-    /// Which decimal digits one of them holds.
-    pub(super) digits: bool,
-}
-
 /// The next thing that nothing explains, or that is a text in hexadecimal digits.
-fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
-    next_in(bytes, &(from..bytes.len()), known, &mut Looked::default())
+fn next(text: &Alike<'_>, from: usize, known: &Known) -> Option<Found> {
+    let part = from..text.text.len();
+    next_in(text, &part, Table::Run(known), &mut {
+        Looked::WITHOUT_DIGITS
+    })
 }
 
 /// The same among the tokens of a part, behind which none goes on.
-fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, looked: &mut Looked) -> Option<Found> {
+fn next_in(
+    text: &Alike<'_>,
+    part: &Range<usize>,
+    table: Table<'_>,
+    looked: &mut Looked,
+) -> Option<Found> {
+    let bytes = text.judged();
+    let ids = Ids {
+        table,
+        text: text.text,
+    };
     let from = part.start;
     let mut at = from;
     while let Some(token) = next_token(&bytes[..part.end], at) {
         at = token.place.end;
-        if let Some(told) = whole::told(bytes, &token).filter(|_| !judged::anew()) {
-            looked.around |= told == Told::ByPlace;
-            looked.digits |= told == Told::ByDigits;
-            continue;
-        }
-        if whole::is_cursor(bytes, &token, known) && !judged::anew() {
-            looked.around = true;
+        if is_named_id(text, &token, &ids, looked) {
             continue;
         }
         let kept = Kept::of(bytes, &token);
@@ -90,25 +97,25 @@ fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, looked: &mut Looked
             continue;
         }
         let number = kept.as_ref().map(Kept::number);
-        if number.is_some_and(judged::written) {
-            looked.digits = true;
-            continue;
-        }
-        let ids = known.kept();
-        if number.is_some_and(|number| judged::explained(number, bytes, &token.place, ids)) {
-            looked.around = true;
+        let state = ids.kept();
+        if number.is_some_and(|number| is_known(number, text, &token, state, looked)) {
             continue;
         }
         explained::ask_about(&token.place);
-        if let Some(found) = judge(bytes, from, &token, known) {
+        if let Some(found) = judge(bytes, from, &token, &ids) {
             return Some(found.behind(from));
         }
         let asked = explained::asked();
-        looked.around |= asked.any;
-        looked.digits |= asked.digits && token.digits > 0;
+        if asked.any {
+            looked.look_around(&token.place, [asked.before, asked.behind]);
+        }
+        looked.ask_digits(text, &token, asked.digits);
+        looked.ids |= asked.ids;
         match kept.zip(number) {
+            // It was said of this id, and of no other.
+            Some(_) if asked.ids && (ids.is_trial() || !text.ids(&token.place).is_empty()) => {}
             Some((_, number)) if asked.any => {
-                judged::note_explained(number, bytes, &token.place, asked, ids);
+                judged::note_explained(number, bytes, &token.place, asked, state);
             }
             Some((kept, number)) => judged::note(kept.judged(number, asked)),
             None => {}
@@ -117,11 +124,71 @@ fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, looked: &mut Looked
     None
 }
 
+/// Whether a short look at a token says that it is an id that stays.
+fn is_named_id(text: &Alike<'_>, token: &Token, ids: &Ids<'_>, looked: &mut Looked) -> bool {
+    if anew() {
+        return false;
+    }
+    if let Some(told) = whole::told(text.judged(), token) {
+        if told == Told::ByPlace {
+            looked.look_around(&token.place, NAMED);
+        }
+        looked.ask_digits(text, token, told == Told::ByDigits);
+        return true;
+    }
+    let cursor = whole::is_cursor(text.judged(), token, ids);
+    if cursor {
+        looked.look_around(&token.place, BEGINS);
+    }
+    cursor
+}
+
+/// Whether a token was judged before and stays, with its digits or where it stands.
+fn is_known(
+    number: u64,
+    text: &Alike<'_>,
+    token: &Token,
+    state: [u64; 2],
+    looked: &mut Looked,
+) -> bool {
+    if judged::written(number) {
+        looked.ask_digits(text, token, true);
+        return true;
+    }
+    let before = judged::explained(number, text.judged(), &token.place, state);
+    if let Some((reach, ids)) = before {
+        looked.look_around(&token.place, reach.map(usize::from));
+        looked.ask_digits(text, token, true);
+        looked.ids |= ids;
+    }
+    before.is_some()
+}
+
+/// Judges a text as if no id was known; none where something is found, or one of its ids explains another. What its place
+/// explains is known from then on.
+pub(super) fn tried(text: &Alike<'_>, others: Others, known: &Known) -> Option<Tried> {
+    let trial = Trial::default();
+    let mut looked = Looked {
+        others,
+        ..Looked::NOTHING
+    };
+    let part = 0..text.text.len();
+    let found = next_in(text, &part, Table::Trial(&trial), &mut looked);
+    if found.is_some() || trial.met.get() {
+        return None;
+    }
+    let noted = trial.noted.into_inner();
+    for id in &noted {
+        known.note(&text.text[id.clone()]);
+    }
+    Some(Tried { looked, noted })
+}
+
 /// What of one token nothing explains.
-fn judge(bytes: &[u8], from: usize, token: &Token, known: &Known) -> Option<Found> {
+fn judge(bytes: &[u8], from: usize, token: &Token, ids: &Ids<'_>) -> Option<Found> {
     let mut placed = false;
     if token.place.len() >= MIN_DRAWN
-        && let Some(found) = in_runs(bytes, from, token, known, &mut placed)
+        && let Some(found) = in_runs(bytes, from, token, ids, &mut placed)
     {
         return Some(found);
     }
@@ -141,114 +208,27 @@ fn judge(bytes: &[u8], from: usize, token: &Token, known: &Known) -> Option<Foun
 
 /// Where the first thing begins that nothing explains.
 pub(super) fn first(bytes: &[u8], known: &Known) -> Option<usize> {
-    first_from(bytes, 0, known)
+    next(&Alike::of(bytes), 0, known).map(|found| found.start())
 }
 
-/// The same, at or behind a place.
-pub(super) fn first_from(bytes: &[u8], from: usize, known: &Known) -> Option<usize> {
-    next(bytes, from, known).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
-}
-
-/// Where the first such thing begins in a part of a text that no token begins before or goes on behind.
+/// The first such thing in a part of a text that no token begins before or goes on behind.
 pub(super) fn first_in(
-    bytes: &[u8],
+    text: &Alike<'_>,
     part: &Range<usize>,
     known: &Known,
     looked: &mut Looked,
-) -> Option<usize> {
-    next_in(bytes, part, known, looked).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
-}
-
-/// Replaces in a text what nothing explains.
-pub(super) fn clean<'a>(text: Cow<'a, str>, depth: usize, marker: &mut Marker) -> Cow<'a, str> {
-    if !marker.guesses {
-        return text;
-    }
-    found(text.as_bytes(), marker.known())
-        .and_then(|first| clean_from(&text, first, depth, marker))
-        .map_or(text, Cow::Owned)
+) -> Option<Found> {
+    next_in(text, part, Table::Run(known), looked)
 }
 
 /// The first thing that nothing explains.
-pub(super) fn found(bytes: &[u8], known: &Known) -> Option<Found> {
-    next(bytes, 0, known)
-}
-
-/// The same, with what made a difference to what was looked at.
-pub(super) fn found_with(bytes: &[u8], known: &Known, looked: &mut Looked) -> Option<Found> {
-    next_in(bytes, &(0..bytes.len()), known, looked)
-}
-
-/// A text in which that was found, with it and all else that nothing explains replaced; none where all stays.
-pub(super) fn clean_from(
-    text: &str,
-    first: Found,
-    depth: usize,
-    marker: &mut Marker,
-) -> Option<String> {
-    if !marker.guesses {
-        return None;
-    }
-    let mut out = String::new();
-    let (mut copied, mut here) = (0, Some(first));
-    let known = marker.shared_known();
-    while let Some(found) = here {
-        let (Found::Drawn(place) | Found::Hex(place)) = found.clone();
-        if let Some(with) = replacement(&found, &text[place.clone()], depth, marker) {
-            out.push_str(&text[copied..place.start]);
-            out.push_str(&with);
-            copied = place.end;
-        }
-        here = next(text.as_bytes(), place.end, &known);
-    }
-    if copied == 0 {
-        return None;
-    }
-    out.push_str(&text[copied..]);
-    Some(out)
-}
-
-/// What stands for a place; none where it stays.
-fn replacement(found: &Found, text: &str, depth: usize, marker: &mut Marker) -> Option<String> {
-    match found {
-        Found::Drawn(_) => (!marker.keeps(text)).then(|| marker.stand_in(CLASS, text.as_bytes())),
-        Found::Hex(_) if depth >= MAX_DEPTH => None,
-        Found::Hex(_) => {
-            let inner = as_text(text.as_bytes())?;
-            let cleaned = clean_text(&inner, depth + 1, marker);
-            (cleaned != inner).then(|| {
-                let upper = text.bytes().any(|byte| byte.is_ascii_uppercase());
-                let hex = casefile_bundle::hex(cleaned.as_bytes());
-                if upper { hex.to_ascii_uppercase() } else { hex }
-            })
-        }
-    }
-}
-
-/// The same within a part of a line of JSON, whose names explain what follows them: places, and what stands there
-/// instead.
-pub(super) fn replacements(
-    line: &str,
-    part: &Range<usize>,
-    depth: usize,
-    marker: &mut Marker,
-) -> Vec<(Range<usize>, String)> {
-    let mut all = Vec::new();
-    let mut at = part.start;
-    let known = marker.shared_known();
-    while let Some(found) =
-        next(&line.as_bytes()[..part.end], at, &known).filter(|_| marker.guesses)
-    {
-        let (Found::Drawn(place) | Found::Hex(place)) = found.clone();
-        at = place.end;
-        let with = replacement(&found, &line[place.clone()], depth, marker);
-        all.extend(with.map(|with| (place, with)));
-    }
-    all
+pub(super) fn found(text: &Alike<'_>, known: &Known) -> Option<Found> {
+    next(text, 0, known)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::marker::Marker;
     use super::*;
     use crate::Key;
 

@@ -24,6 +24,8 @@ pub(crate) struct Asked {
     pub(crate) behind: usize,
     /// Which decimal digits stand in it made a difference.
     pub(crate) digits: bool,
+    /// What is known of ids did, or more of them are known now.
+    pub(crate) ids: bool,
 }
 
 impl Asked {
@@ -32,6 +34,7 @@ impl Asked {
         before: 0,
         behind: 0,
         digits: false,
+        ids: false,
     };
 }
 
@@ -44,6 +47,7 @@ pub(crate) fn ask(before: usize, behind: usize) {
         before: asked.before.max(before),
         behind: asked.behind.max(behind),
         digits: true,
+        ids: asked.ids,
     });
 }
 
@@ -82,6 +86,14 @@ pub(crate) fn ask_beside(before: &[u8], length: usize) {
 pub(crate) fn ask_digits() {
     ASKED.set(Asked {
         digits: true,
+        ..ASKED.get()
+    });
+}
+
+/// One that is answered by what is known of ids, or whose answer is known of one from now on.
+pub(crate) fn ask_ids() {
+    ASKED.set(Asked {
+        ids: true,
         ..ASKED.get()
     });
 }

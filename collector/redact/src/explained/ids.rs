@@ -31,7 +31,8 @@ fn follows_key(line: &[u8]) -> bool {
 }
 
 /// What commands say in front of a key.
-static KEYS: LazyLock<Words> = LazyLock::new(|| Words::of("key psk enc auth aead secret"));
+pub(super) static KEYS: LazyLock<Words> =
+    LazyLock::new(|| Words::of("key psk enc auth aead secret"));
 
 /// Whether the words in front of a place say that a key follows.
 pub(crate) fn keyed(before: &[u8]) -> bool {
@@ -54,7 +55,7 @@ fn begins_line(before: &[u8]) -> bool {
 }
 
 /// What stands in front of the hexadecimal digits of an object's name.
-static OBJECTS: LazyLock<Words> = LazyLock::new(|| {
+pub(super) static OBJECTS: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "apiserver blob boot buildkit cache cni csi lease commit config conmon container containerd crio crypt digest dm docker \
      eui hash id image k8s layer libpod luks luks1 luks2 lvm machine manifest netns nvme overlay pod pods podman rbd runc \
@@ -64,7 +65,7 @@ static OBJECTS: LazyLock<Words> = LazyLock::new(|| {
 
 /// Names of ids that the node and its cluster made: what they say holds wherever the same digits stand. `client_id` and
 /// `reporter_id` may be half of a login.
-static OF_THE_NODE: LazyLock<Words> = LazyLock::new(|| {
+pub(super) static OF_THE_NODE: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "boot checksum commit container containerd digest gpu image invocation layer machine manifest member node pod podman \
      sandbox sha1 sha256 sha512 snapshot sum trace uid uuid volume",
@@ -158,16 +159,18 @@ pub(crate) fn hex(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     }
 }
 
+/// What most ids stand behind.
+pub(super) const ENDS: [&[u8]; 5] = [
+    b"sha256:",
+    b"ID\":\"",
+    b"id\":\"",
+    b"ontainerd-",
+    b"Id\":\"",
+];
+
 /// Whether a look at the last letters tells that an id follows; most of them stand behind one of these. That it does not is
 /// to be asked by whoever wants to know.
 pub(crate) fn obvious(before: &[u8]) -> bool {
-    const ENDS: [&[u8]; 5] = [
-        b"sha256:",
-        b"ID\":\"",
-        b"id\":\"",
-        b"ontainerd-",
-        b"Id\":\"",
-    ];
     let mut ends = ENDS.iter();
     let found = ends.find(|end| before.last() == end.last() && before.ends_with(end));
     found.inspect(|end| ask_before(before, end.len())).is_some()

@@ -33,14 +33,17 @@ pub(super) struct Words {
     cells: Box<[u128; CELLS]>,
     /// The lengths of those that begin with a byte, one bit each: most words are told apart by them.
     lengths: Box<[u32; 256]>,
+    /// Those with a digit.
+    numbered: Vec<&'static str>,
 }
 
 impl Words {
     /// The words of a text, between blanks.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn of(text: &'static str) -> Self {
         let mut all = Self {
             cells: Box::new([0; CELLS]),
             lengths: Box::new([0; 256]),
+            numbered: Vec::new(),
         };
         for word in text.split_ascii_whitespace() {
             let lower = Lower::of(word.as_bytes());
@@ -54,8 +57,16 @@ impl Words {
             }
             all.cells[cell] = lower.0;
             all.lengths[usize::from(*first)] |= 1 << word.len();
+            if word.bytes().any(|byte| byte.is_ascii_digit()) {
+                all.numbered.push(word);
+            }
         }
         all
+    }
+
+    /// Those with a digit.
+    pub(super) fn numbered(&self) -> impl Iterator<Item = &'static str> {
+        self.numbered.iter().copied()
     }
 
     /// Whether it is one of them, in any case.
@@ -88,7 +99,7 @@ mod tests {
     #[test]
     fn a_set_has_its_words_in_any_case_and_no_others() {
         let all: Vec<String> = (0..300).map(|n| format!("word{}", n * 7)).collect();
-        let words = Words::of(&all.join(" "));
+        let words = Words::of(all.join(" ").leak());
         for word in &all {
             assert!(words.has(word.as_bytes()) && words.has(word.to_uppercase().as_bytes()));
             for other in [format!("{word}0"), format!("x{word}"), "words".repeat(4)] {

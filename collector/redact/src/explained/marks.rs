@@ -6,7 +6,7 @@ use super::asked::{ask_before, ask_beside};
 use super::ends_in;
 
 /// Texts directly in front of a word or of the run that it belongs to: algorithms of digests, chains, build ids.
-const BEFORE: &[&str] = &[
+pub(super) const BEFORE: &[&str] = &[
     "sha1:",
     "sha256:",
     "sha384:",

@@ -7,7 +7,7 @@ use super::ends_in;
 use super::lower::Words;
 
 /// What has ids, or is one: a sentence with such a word explains the hexadecimal digits in it.
-static THINGS: LazyLock<Words> = LazyLock::new(|| {
+pub(super) static THINGS: LazyLock<Words> = LazyLock::new(|| {
     Words::of(
         "array blob block boot bridge btime btrfs build bus cgroup checksum claim claims cluster commit conmon \
      container containerd containers controller crio cursor daemon device devices digest disk dockerd drive \
@@ -96,14 +96,20 @@ fn first_word(text: &[u8]) -> &[u8] {
     &text[..start + length]
 }
 
+/// Algorithms whose name makes a thing of a sum: its letters, and the digits behind them.
+pub(super) const ALGORITHMS: [(&[u8], &[u8]); 4] = [
+    (b"sha", b"256"),
+    (b"sha", b"512"),
+    (b"sha", b"1"),
+    (b"md", b"5"),
+];
+
 /// Whether letters and what stands behind them hold the name of an algorithm.
 fn is_algorithm(letters: &[u8], behind: &[u8]) -> bool {
-    let numbers: &[&[u8]] = match letters {
-        [.., b's', b'h', b'a'] => &[b"256", b"512", b"1"],
-        [.., b'm', b'd'] => &[b"5"],
-        _ => return false,
-    };
-    numbers.iter().any(|number| behind.starts_with(number))
+    let named =
+        |(name, number): &(&[u8], &[u8])| letters.ends_with(name) && behind.starts_with(number);
+    // Most words end otherwise.
+    matches!(letters.last(), Some(b'a' | b'd')) && ALGORITHMS.iter().any(named)
 }
 
 /// Names of machines are made of such words too (`gpu-node-7`): what a dash or a digit ties to others does not count.

@@ -1,32 +1,44 @@
-//! Whether a line with other decimal digits may hold what is searched for.
+//! Whether a line with other decimal digits, and other ids, may hold what is searched for.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::super::encoded;
-use super::search::Search;
+use super::super::alike::{Alike, Others, Zeros};
+use super::super::{encoded, escapes};
+use super::search::{Hit, Search};
 
 /// The words that are searched for with a zero for each digit.
 static WITHOUT_DIGITS: LazyLock<Search> = LazyLock::new(|| Search::of(true));
 
-/// Whether something may be secret in a line in which nothing is, were its decimal digits others.
-pub(crate) fn digits_may_tell(line: &[u8]) -> bool {
-    if !line.iter().any(u8::is_ascii_digit) {
-        return false;
-    }
-    // An escape is written with digits.
-    if memchr::memchr2(b'%', b'\\', line).is_some() || memchr::memmem::find(line, b"&#").is_some() {
+/// Whether more may be found in a part of others of a line than was in it. It is given with a zero for each of its decimal
+/// digits and what is written in its ids.
+pub(crate) fn digits_may_tell(
+    line: &Alike<'_>,
+    zeros: &Zeros,
+    found: &[Hit],
+    others: Others,
+) -> bool {
+    if escapes::digits_may_tell(&zeros.text) || encoded::digits_may_tell(line, zeros, others) {
         return true;
     }
-    let zeros = line.iter().map(|byte| match byte {
-        b'0'..=b'9' => b'0',
-        other => *other,
+    let mut expected = found.iter();
+    let mut told = false;
+    WITHOUT_DIGITS.run(&zeros.text, |start, end, bits| {
+        told = expected.next() != Some(&(start, end, bits));
+        told
     });
-    let zeros: Vec<u8> = zeros.collect();
-    let mut told = encoded::digits_may_tell(&zeros);
-    WITHOUT_DIGITS.run(&zeros, |_, _, _| {
-        told = true;
-        true
-    });
+    told
+}
+
+/// Whether a word that is searched for may stand in a part of a line, were its ids others.
+pub(super) fn ids_may_tell(line: &Alike<'_>, part: &Range<usize>) -> bool {
+    let mut told = false;
+    if !line.ids(part).is_empty() {
+        WITHOUT_DIGITS.run(&line.zeros(part).text, |_, _, _| {
+            told = true;
+            true
+        });
+    }
     told
 }
 
@@ -36,9 +48,14 @@ mod tests {
     use super::*;
     use crate::draws::Draws;
 
+    fn told(line: &str) -> bool {
+        let line = Alike::of(line.as_bytes());
+        digits_may_tell(&line, &line.zeros(&(0..line.text.len())), &[], Others::All)
+    }
+
     #[test]
     fn words_with_digits_and_names_with_digits_tell() {
-        for told in [
+        for text in [
             "x 8z a",
             "use a1_key now",
             "api 3key",
@@ -46,14 +63,14 @@ mod tests {
             "cGFzc3dvcmQ6IGh1bnRlcjI2",
             "x: [9, 8",
         ] {
-            assert!(digits_may_tell(told.as_bytes()), "{told}");
+            assert!(told(text), "{text}");
         }
         for calm in [
             "I0517 04:49:55.123456 1 main.go:12] took 815 ms",
             "- key: nvidia.com/gpu took 5",
             "kernel: [40404.047159] x",
         ] {
-            assert!(!digits_may_tell(calm.as_bytes()), "{calm}");
+            assert!(!told(calm), "{calm}");
         }
     }
 
@@ -105,7 +122,7 @@ mod tests {
         let (mut calm, mut told) = (0, 0);
         for _ in 0..30_000 {
             let line: String = (0..1 + draws.below(7)).map(|_| draws.of(&PARTS)).collect();
-            if !Seen::of(line.as_bytes()).empty() || digits_may_tell(line.as_bytes()) {
+            if !Seen::of(line.as_bytes()).empty() || self::told(&line) {
                 told += 1;
                 continue;
             }

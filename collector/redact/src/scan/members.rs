@@ -7,12 +7,13 @@
 
 use std::cell::RefCell;
 
+use super::super::calm::anew;
 use super::super::number;
 
 /// So many are kept.
 const CELLS: usize = 1 << 13;
 /// A longer member is looked at anew.
-const LONGEST: usize = 1024;
+pub(super) const LONGEST: usize = 1024;
 
 /// Nothing encoded begins in it, and no escape of a hidden text.
 pub(super) const PLAIN: u64 = 1;
@@ -46,7 +47,7 @@ pub(super) fn number(member: &[u8]) -> Option<u64> {
 /// What is known of the member with a number; nothing of most.
 pub(super) fn known(number: u64) -> u64 {
     KEPT.with_borrow(|kept| match kept.get(cell(number)) {
-        Some(there) if there & !ALL == number => there & ALL,
+        Some(there) if there & !ALL == number && !anew() => there & ALL,
         _ => 0,
     })
 }

@@ -22,8 +22,7 @@ pub(super) fn names_secret(bytes: &[u8], start: usize, end: usize) -> bool {
             return false;
         }
     }
-    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-    let (from, name) = around(bytes, start, end, inner);
+    let (from, name) = around(bytes, start, end, is_inner);
     let written = match from.checked_sub(1).map(|at| bytes[at]) {
         Some(b'\\') => escaped(name),
         Some(b'[') => coloured(name),
@@ -34,33 +33,42 @@ pub(super) fn names_secret(bytes: &[u8], start: usize, end: usize) -> bool {
         return true;
     }
     // `api key`: two words.
-    if name.len() <= 4
+    if name.len() <= SHORT_NAME
         && from > 1
         && bytes[from - 1] == b' '
         && bytes[from - 2].is_ascii_alphanumeric()
     {
-        let (_, two) = around(bytes, from - 1, end, inner);
+        let (_, two) = around(bytes, from - 1, end, is_inner);
         if classified(two) {
             return true;
         }
     }
     // Names of other grammars: `example.com/api/key`, `ns:token`.
     let (_, wide) = around(bytes, start, end, |b| {
-        inner(b) || matches!(b, b'/' | b':' | b'@' | b'+') || b >= 128
+        is_inner(b) || matches!(b, b'/' | b':' | b'@' | b'+') || b >= 128
     });
     wide.len() > name.len() && classified(wide)
 }
 
 /// Whether a digit stands in what is looked at to say so.
 pub(super) fn digit_in_name(bytes: &[u8], start: usize, end: usize) -> bool {
-    let inner =
+    let wide =
         |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:@+[".contains(&byte) || !byte.is_ascii();
-    let (from, name) = around(bytes, start, end, inner);
-    // The name may have two words.
+    let (from, name) = around(bytes, start, end, wide);
+    // A short name may have two words.
     let first = from.checked_sub(1).filter(|at| bytes[*at] == b' ');
-    let first = first.map(|at| around(bytes, at, at, inner).1);
+    let first = first.filter(|_| around(bytes, start, end, is_inner).1.len() <= SHORT_NAME);
+    let first = first.map(|at| around(bytes, at, at, wide).1);
     let mut all = name.iter().chain(first.unwrap_or_default());
     all.any(u8::is_ascii_digit)
+}
+
+/// A longer name is one word.
+const SHORT_NAME: usize = 4;
+
+/// What names are made of.
+fn is_inner(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
 /// Behind a backslash the first letter, or five, belong to the escape: `\napi_key`, `\u0026api_key`.
@@ -99,8 +107,7 @@ fn around(bytes: &[u8], start: usize, end: usize, inside: impl Fn(u8) -> bool) -
 
 /// Whether the name around a word has, in JSON, no value of its own and names no other member's.
 pub(super) fn holds_nothing(json: &[u8], start: usize, end: usize) -> bool {
-    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-    let (from, name) = around(json, start, end, inner);
+    let (from, name) = around(json, start, end, is_inner);
     let before = json[..from].strip_suffix(b"\"");
     let behind = json[from + name.len()..].strip_prefix(b"\"");
     let (Some(before), Some(behind)) = (before, behind) else {

@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
+use super::super::alike::Alike;
+use super::super::calm::Kept;
 use super::super::known::Known;
-use super::super::unexplained::{self, Looked};
+use super::super::unexplained::{self, Found, Looked};
 use super::super::{encoded, escapes};
-use super::members::{self, BARE, PLAIN, WRITTEN};
+use super::digits::ids_may_tell;
+use super::members::{self, BARE, LONGEST, PLAIN, WRITTEN};
 use super::names::holds_nothing;
 use super::search::SEARCH;
-use super::{Hints, NAME_BIT, STRUCTURE_BIT};
+use super::{Hints, Hit, NAME_BIT, STRUCTURE_BIT};
 
 /// So many members of a line are noted down one by one.
 const MOST_OPEN: usize = 4096;
@@ -16,79 +19,132 @@ const MOST_OPEN: usize = 4096;
 /// What one line of JSON may hold.
 #[derive(Default)]
 pub(crate) struct Places {
-    hits: Vec<(usize, usize, u128)>,
+    hits: Vec<Hit>,
     next: usize,
     /// Where something encoded begins at or behind the last place asked for.
     encoded: Option<usize>,
     /// An escape of a hidden text stands somewhere.
     escaped: bool,
-    /// Members whose words may have been drawn, as far as is known, with their numbers.
-    open: Vec<(Range<usize>, Option<u64>)>,
+    /// Members whose words may have been drawn, as far as is known.
+    open: Vec<Open>,
     /// What a search of the whole line for words that nothing explains found, until it is asked for.
-    first: Option<FirstDrawn>,
+    first: Option<Drawn>,
 }
 
-/// The first word of a line that nothing explains, as far as the ids are known that were when it was searched for.
-struct FirstDrawn {
-    at: Option<usize>,
+/// A member to be looked at.
+struct Open {
+    place: Range<usize>,
+    /// The number that it is kept by.
+    number: Option<u64>,
+    /// What it is kept by where nothing else was found in it.
+    kept: Option<Kept>,
+}
+
+/// The first word that nothing explains, if there is one, as far as the ids are known that were when it was searched for.
+pub(crate) struct Drawn {
+    found: Option<Found>,
     known: (u64, u64),
+}
+
+impl Drawn {
+    /// Whether it stands in front of a place.
+    pub(crate) fn is_before(&self, place: usize) -> bool {
+        self.found
+            .as_ref()
+            .is_some_and(|found| found.start() < place)
+    }
+
+    /// It, where no id was noted or lost since.
+    pub(crate) fn still(&self, known: &Known) -> Option<Found> {
+        self.found.clone().filter(|_| self.known == known.state())
+    }
 }
 
 impl Places {
     /// Searches a line once; not where its members stood in other lines before.
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn of(line: &Alike<'_>) -> Self {
         let mut all = Self::default();
-        let mut from = 0;
-        while from < bytes.len() {
-            let to = members::end(bytes, from);
-            all.member(bytes, from..to);
-            from = to;
+        let (mut from, mut ids) = (0, line.all_ids());
+        while from < line.text.len() {
+            let to = members::end(line.text, from);
+            // Most members have none.
+            let count = ids.iter().take_while(|id| id.start < to).count();
+            let (here, behind) = ids.split_at(count);
+            all.member(line, from..to, here);
+            (from, ids) = (to, behind);
         }
         all
     }
 
-    fn member(&mut self, bytes: &[u8], place: Range<usize>) {
-        let text = &bytes[place.clone()];
-        let number = members::number(text);
+    fn member(&mut self, line: &Alike<'_>, place: Range<usize>, ids: &[Range<usize>]) {
+        let kept = Kept::member(line, &place, ids).filter(|_| place.len() <= LONGEST);
+        if kept.is_some_and(Kept::is_calm) {
+            return;
+        }
+        let number = members::number(&line.judged()[place.clone()]);
         let known = number.map_or(0, members::known);
+        let before = self.hits.len();
         if known & BARE == 0 {
-            let before = self.hits.len();
-            SEARCH.within(bytes, &place, |start, end, bit| {
+            SEARCH.within(line.text, &place, |start, end, bit| {
                 self.hits.push((start, end, bit));
                 false
             });
-            if known == 0 {
-                let bare = self.hits.len() == before;
-                self.first_seen(text, place.start, number, bare);
-            }
         }
-        if known & WRITTEN == 0 {
-            self.leave_open(place, number);
+        let bare = self.hits.len() == before;
+        let plain = known > 0 || self.first_seen(line, &place, number, bare && ids.is_empty());
+        let again = bare && known & (PLAIN | BARE) == PLAIN;
+        if let Some(number) = number.filter(|_| again && !ids_may_tell(line, &place)) {
+            members::add(number, BARE);
+        }
+        let kept = kept.filter(|_| bare && plain);
+        // That its words are written is known, but not that those of others are.
+        let asked = kept.is_some_and(Kept::is_new);
+        if known & WRITTEN == 0 || asked {
+            self.leave_open(Open {
+                place,
+                number,
+                kept,
+            });
+        } else if let Some(kept) = kept {
+            kept.member_passed(line, &place, &Looked::NOTHING);
         }
     }
 
     /// Notes down a member to be looked at; where a line has very many, the last ones as if they were one.
-    fn leave_open(&mut self, place: Range<usize>, number: Option<u64>) {
+    fn leave_open(&mut self, open: Open) {
         let full = self.open.len() >= MOST_OPEN;
         match self.open.last_mut().filter(|_| full) {
-            Some((last, kept)) => (last.end, *kept) = (place.end, None),
-            None => self.open.push((place, number)),
+            Some(last) => {
+                last.place.end = open.place.end;
+                (last.number, last.kept) = (None, None);
+            }
+            None => self.open.push(open),
         }
     }
 
-    fn first_seen(&mut self, text: &[u8], start: usize, number: Option<u64>, bare: bool) {
+    fn first_seen(
+        &mut self,
+        line: &Alike<'_>,
+        place: &Range<usize>,
+        number: Option<u64>,
+        bare: bool,
+    ) -> bool {
+        let text = &line.text[place.clone()];
         let encoded = encoded::first(text);
         let escaped = escapes::first(text).is_some();
-        self.encoded = self.encoded.or(encoded.map(|at| start + at));
+        self.encoded = self.encoded.or(encoded.map(|at| place.start + at));
         self.escaped |= escaped;
-        if let Some(number) = number.filter(|_| encoded.is_none() && !escaped) {
+        let plain = encoded.is_none() && !escaped;
+        if let Some(number) = number.filter(|_| plain) {
             members::note(number, if bare { PLAIN | BARE } else { PLAIN });
         }
+        plain
     }
 
     /// Whether nothing in the line may be secret: nothing was found, or only names of objects and words that are values
     /// themselves (`"serviceAccountToken":{"path":"token"}`).
-    pub(crate) fn none(&mut self, json: &[u8], known: &Known) -> bool {
+    pub(crate) fn none(&mut self, line: &Alike<'_>, known: &Known) -> bool {
+        let json = line.text;
         let nothing = self.encoded.is_none()
             && self.hits.iter().all(|(start, end, bit)| {
                 *bit == 1 << STRUCTURE_BIT
@@ -97,23 +153,31 @@ impl Places {
         if !nothing {
             return false;
         }
-        let (_, lost) = known.state();
-        let at = self.drawn(json, 0, known);
-        let (noted, _) = known.state();
-        let known = (noted, lost);
-        self.first = Some(FirstDrawn { at, known });
-        at.is_none() && !self.escaped
+        let first = self.find(line, 0, known);
+        let none = first.found.is_none() && !self.escaped;
+        self.first = Some(first);
+        none
     }
 
-    /// The same as [`Self::drawn`], at or behind a place directly behind a quote. The search of the whole line found it
-    /// already, unless an id was noted or lost since.
-    pub(crate) fn next_drawn(&mut self, json: &[u8], from: usize, known: &Known) -> Option<usize> {
-        match self.first.take() {
-            Some(first) if first.known == known.state() && first.at.is_none_or(|at| at >= from) => {
-                first.at
-            }
-            _ => self.drawn(json, from, known),
-        }
+    /// The first word that nothing explains, at or behind a place directly behind a quote. The search of the whole line found
+    /// it already, unless an id was noted or lost since.
+    pub(crate) fn next_drawn(&mut self, line: &Alike<'_>, from: usize, known: &Known) -> Drawn {
+        let first = self.first.take();
+        let first = first.filter(|first| first.known == known.state() && !first.is_before(from));
+        first.unwrap_or_else(|| self.find(line, from, known))
+    }
+
+    fn find(&self, line: &Alike<'_>, from: usize, known: &Known) -> Drawn {
+        let (_, lost) = known.state();
+        let found = self.drawn(line, from, known);
+        let (noted, _) = known.state();
+        let known = (noted, lost);
+        Drawn { found, known }
+    }
+
+    /// What was found, and where.
+    pub(crate) fn hits(&self) -> &[Hit] {
+        &self.hits
     }
 
     /// Everything that may stand in the line.
@@ -126,14 +190,18 @@ impl Places {
         self.escaped
     }
 
-    /// Where the first thing stands that nothing explains, at or behind a place where a string begins.
-    pub(crate) fn drawn(&self, json: &[u8], from: usize, known: &Known) -> Option<usize> {
-        let first = self.open.partition_point(|(place, _)| place.end <= from);
-        self.open[first..].iter().find_map(|(place, number)| {
-            let part = place.start.max(from)..place.end;
-            let whole = part.start == place.start;
-            first_drawn(json, &part, number.filter(|_| whole), known)
-        })
+    /// The first thing that nothing explains, at or behind a place where a string begins.
+    fn drawn(&self, line: &Alike<'_>, from: usize, known: &Known) -> Option<Found> {
+        let first = self.open.partition_point(|open| open.place.end <= from);
+        self.open[first..]
+            .iter()
+            .find_map(|open| match open.place.start < from {
+                true => {
+                    let rest = from..open.place.end;
+                    unexplained::first_in(line, &rest, known, &mut { Looked::WITHOUT_DIGITS })
+                }
+                false => open.first_drawn(line, known),
+            })
     }
 
     /// What stands between two places; asked for from front to back.
@@ -160,19 +228,25 @@ impl Places {
     }
 }
 
-/// Where the first word stands that was drawn, in a member or its end. That a whole one has none is kept by its number.
-fn first_drawn(
-    json: &[u8],
-    part: &Range<usize>,
-    number: Option<u64>,
-    known: &Known,
-) -> Option<usize> {
-    let mut looked = Looked::default();
-    let drawn = unexplained::first_in(json, part, known, &mut looked);
-    if let Some(number) = number.filter(|_| drawn.is_none() && !looked.around) {
-        members::add(number, WRITTEN);
+impl Open {
+    /// The first word that was drawn in a member. That it has none is kept.
+    fn first_drawn(&self, line: &Alike<'_>, known: &Known) -> Option<Found> {
+        let mut looked = match self.kept {
+            Some(kept) if kept.is_new() => Looked::NOTHING,
+            _ => Looked::WITHOUT_DIGITS,
+        };
+        let drawn = unexplained::first_in(line, &self.place, known, &mut looked);
+        if drawn.is_some() || !looked.around.is_empty() || looked.ids {
+            return drawn;
+        }
+        if let Some(number) = self.number {
+            members::add(number, WRITTEN);
+        }
+        if let Some(kept) = self.kept {
+            kept.member_passed(line, &self.place, &looked);
+        }
+        None
     }
-    drawn
 }
 
 #[cfg(test)]
@@ -214,15 +288,17 @@ mod tests {
                 hits.push((start, end, bit));
                 false
             });
-            let places = Places::of(bytes);
+            let alike = Alike::of(bytes);
+            let places = Places::of(&alike);
             assert_eq!(places.hits, hits, "{line}");
             assert_eq!(places.encoded, encoded::first(bytes), "{line}");
             assert_eq!(places.escaped, escapes::first(bytes).is_some(), "{line}");
             let behind_quote = |from: usize| from + line[from..].find('"').unwrap_or(0) + 1;
             let half = (line.len() / 2..).find(|at| line.is_char_boundary(*at));
             for from in [0, behind_quote(0), behind_quote(half.unwrap_or(0))] {
-                let first = unexplained::first_from(bytes, from, &known);
-                assert_eq!(places.drawn(bytes, from, &known), first, "{line}");
+                let (part, mut looked) = (from..bytes.len(), Looked::NOTHING);
+                let first = unexplained::first_in(&alike, &part, &known, &mut looked);
+                assert_eq!(places.drawn(&alike, from, &known), first, "{line}");
             }
         }
     }
@@ -231,10 +307,11 @@ mod tests {
     fn of_a_line_of_very_many_members_the_last_ones_are_one() {
         let drawn = "q7ZkP2mXv9".repeat(2);
         let line = format!("[{}\"{drawn}\"]", "\"\",".repeat(3 * MOST_OPEN));
-        let places = Places::of(line.as_bytes());
+        let alike = Alike::of(line.as_bytes());
+        let places = Places::of(&alike);
         assert!(places.open.len() <= MOST_OPEN);
-        let at = places.drawn(line.as_bytes(), 0, &Known::new());
-        assert_eq!(at, line.find(&drawn));
+        let at = places.drawn(&alike, 0, &Known::new());
+        assert_eq!(at.map(|at| at.start()), line.find(&drawn));
     }
 
     #[test]

@@ -14,6 +14,9 @@ use super::{
     FIRST_FORM, NAME_BIT, OTHER_BIT, OTHERS, PROGRAM_BIT, PROGRAMS, STRUCTURE, STRUCTURE_BIT,
 };
 
+/// Where a word stands, and its bits.
+pub(crate) type Hit = (usize, usize, u128);
+
 /// One word that is searched for.
 struct Word {
     text: Box<[u8]>,
@@ -34,6 +37,10 @@ enum Counts {
     Before(usize),
     /// And no word goes on there.
     Begins(usize),
+    /// The word in front of it may be the first of a text.
+    BehindFirst,
+    /// A word and a number stand behind it, and the text may end there.
+    BeforeNumber,
     /// Somebody may log in at the address that it is part of.
     Login,
     /// It may be the name of a program in front of its arguments.
@@ -46,6 +53,8 @@ impl Counts {
     fn of(form: &Spec) -> Self {
         match form.tail {
             _ if form.of_address() => Self::Login,
+            _ if form.behind_first_word() => Self::BehindFirst,
+            _ if form.ends_in_number() => Self::BeforeNumber,
             0 => Self::Always,
             tail if form.begins_word() => Self::Begins(tail),
             tail => Self::Before(tail),
@@ -175,6 +184,11 @@ impl Search {
         }
     }
 
+    /// All words.
+    pub(super) fn words(&self) -> impl Iterator<Item = &[u8]> {
+        self.words.iter().map(|word| &*word.text)
+    }
+
     /// A word that holds a text.
     #[cfg(test)]
     pub(super) fn holds(&self, text: &str) -> Option<&[u8]> {
@@ -288,6 +302,8 @@ impl Word {
             }
             Counts::Before(tail) => before(tail),
             Counts::Begins(tail) => may_begin(&bytes[..start]) && before(tail),
+            Counts::BehindFirst => may_be_first(&bytes[..start]),
+            Counts::BeforeNumber => before_number(&bytes[end..]),
             Counts::Login => may_log_in(&bytes[end..]),
             Counts::Program => may_run(bytes, start, end),
             Counts::Bytes => goes_on(&bytes[end..]),
@@ -305,6 +321,35 @@ fn may_begin(before: &[u8]) -> bool {
     let length = last.take_while(word).count();
     let sign = before.len().checked_sub(length + 1).map(|at| before[at]);
     length == 0 || (length <= LONGEST_ESCAPE && sign.is_some_and(|sign| b"\\%[;&=".contains(&sign)))
+}
+
+/// Whether these bytes may end in the first word of a text: nothing stands in front of that, or what ends a prefix, opens a
+/// string or begins an escape.
+fn may_be_first(before: &[u8]) -> bool {
+    let word =
+        |byte: &u8| byte.is_ascii_alphanumeric() || b"_.*-".contains(byte) || !byte.is_ascii();
+    let sign = before.iter().rev().find(|byte| !word(byte));
+    sign.is_none_or(|sign| !sign.is_ascii_punctuation() || b"\"'`\\%;&=>".contains(sign))
+}
+
+/// Whether a word and a number follow behind blanks, and then no letter.
+fn before_number(behind: &[u8]) -> bool {
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
+    let mut rest = behind;
+    let mut next = |of: &dyn Fn(&u8) -> bool| {
+        let length = rest.iter().take_while(|byte| of(byte)).count();
+        let (part, behind) = rest.split_at(length);
+        rest = behind;
+        part
+    };
+    let (front, word) = (next(&blank), next(&|byte| !blank(byte)));
+    // Other letters than those of ASCII may be blanks.
+    if !word.is_ascii() {
+        return true;
+    }
+    let (between, number) = (next(&blank), next(&u8::is_ascii_digit));
+    let parted = !front.is_empty() && !between.is_empty();
+    parted && !number.is_empty() && !rest.first().is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// No address is longer.

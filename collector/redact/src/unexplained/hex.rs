@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::super::escapes::behind_letter;
-use super::super::explained::{self, Said, ask_digits};
-use super::super::known::Known;
+use super::super::explained::{self, Said, ask_digits, ask_ids};
+use super::super::known::{Ids, Known};
 use super::super::random::{Sorts, varied};
 use super::super::table::all_hex;
 use super::alone::stands_alone;
@@ -43,14 +43,14 @@ pub(super) fn hexadecimal(
     word: &Range<usize>,
     place: Range<usize>,
     sorts: Sorts,
-    known: &Known,
+    ids: &Ids<'_>,
 ) -> Option<Found> {
     let digits = &bytes[place.clone()];
     if digits.len() == UUID_END
         && let Some(uuid) = uuid(bytes, word).or_else(|| glued_uuid(bytes, word))
     {
         let drawn =
-            bytes[uuid.clone()].iter().any(u8::is_ascii_digit) && foreign(bytes, &uuid, 36, known);
+            bytes[uuid.clone()].iter().any(u8::is_ascii_digit) && foreign(bytes, &uuid, 36, ids);
         return drawn.then_some(Found::Drawn(uuid));
     }
     if digits.len() == BOOTSTRAP
@@ -64,7 +64,7 @@ pub(super) fn hexadecimal(
         return Some(Found::Hex(place));
     }
     if number && digits.len() >= LONG_NUMBER && stands_alone(bytes, word) && varied(digits) {
-        return foreign(bytes, word, digits.len(), known).then_some(Found::Drawn(place));
+        return foreign(bytes, word, digits.len(), ids).then_some(Found::Drawn(place));
     }
     let short = digits.len() < MIN_HEX;
     if short || sorts.digits == 0 || number {
@@ -81,7 +81,7 @@ pub(super) fn hexadecimal(
     if sorts.lower > 2 && sorts.upper > 2 && sorts.digits > 2 {
         return Some(Found::Drawn(place));
     }
-    (foreign(bytes, word, digits.len(), known)).then(|| Found::Drawn(with_tail(bytes, place)))
+    (foreign(bytes, word, digits.len(), ids)).then(|| Found::Drawn(with_tail(bytes, place)))
 }
 
 /// So many digits are no number.
@@ -90,15 +90,18 @@ const TWICE: usize = 40;
 const LONG_NUMBER: usize = 24;
 
 /// Whether neither its place nor, elsewhere in this run, its value explains an id.
-fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> bool {
-    let id = &bytes[word.clone()];
+fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, ids: &Ids<'_>) -> bool {
     // What is known of an id may change.
     explained::ask(0, 0);
-    if known.has(id) {
+    if ids.has(word) {
+        ask_ids();
         return false;
     }
     match explains(bytes, word, length) {
-        Said::Named => known.note(id),
+        Said::Named => {
+            ask_ids();
+            ids.note(word);
+        }
         Said::Likely => {}
         Said::Nothing => return true,
     }
@@ -339,17 +342,21 @@ pub(crate) fn note_only_id(file: &[u8], known: &Known) {
 /// The text that hexadecimal digits hold.
 pub(super) fn as_text(digits: &[u8]) -> Option<String> {
     ask_digits();
-    let pairs = digits.chunks_exact(2).map(letter);
-    // Most digits are those of no text from the first letter on.
-    if !digits.len().is_multiple_of(2) || pairs.clone().any(|letter| letter.is_none()) {
-        return None;
-    }
-    Some(pairs.flatten().map(char::from).collect())
+    let text = |digits: &[u8]| letters(digits).flatten().map(char::from).collect();
+    holds_text(digits).then(|| text(digits))
 }
 
-/// The letter of a text that two hexadecimal digits stand for.
-fn letter(pair: &[u8]) -> Option<u8> {
+/// Whether hexadecimal digits hold a text.
+pub(crate) fn holds_text(digits: &[u8]) -> bool {
+    // Most digits are those of no text from the first letter on.
+    digits.len().is_multiple_of(2) && letters(digits).all(|letter| letter.is_some())
+}
+
+/// The letters of a text that each two hexadecimal digits stand for.
+fn letters(digits: &[u8]) -> impl Iterator<Item = Option<u8>> {
     let value = |byte: u8| char::from(byte).to_digit(16);
-    let byte = u8::try_from((value(pair[0])? << 4) | value(pair[1])?).ok()?;
-    (matches!(byte, 32..127 | 0 | b'\t' | b'\n' | b'\r')).then_some(byte)
+    digits.chunks_exact(2).map(move |pair| {
+        let byte = u8::try_from((value(pair[0])? << 4) | value(pair[1])?).ok()?;
+        (matches!(byte, 32..127 | 0 | b'\t' | b'\n' | b'\r')).then_some(byte)
+    })
 }

@@ -6,16 +6,16 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use super::super::calm::anew;
 use super::super::explained::Asked;
 use super::super::number::{self, without_digits};
 use super::tokens::{TOKEN, Token};
-use super::whole::without_digest;
 
 const CELLS: usize = 2048;
 /// Each is kept in one of two cells, so that two tokens of one line do not take each other's place again and again.
 const WAYS: usize = 2;
 /// A longer token is judged anew.
-const LONGEST: usize = 96;
+const LONGEST: usize = 192;
 
 /// As much as is looked at to judge most tokens; what was looked at further is not kept.
 const AROUND: usize = 256;
@@ -29,6 +29,8 @@ struct Explained {
     around: u64,
     /// So far was looked in front of it and behind it.
     reach: [u16; 2],
+    /// What was known of ids made a difference.
+    ids: bool,
 }
 
 impl Explained {
@@ -36,6 +38,7 @@ impl Explained {
         number: 0,
         around: 0,
         reach: [0; 2],
+        ids: false,
     };
 }
 
@@ -71,13 +74,11 @@ impl<'a> Kept<'a> {
         if matches!(before, b'\\' | b'\x1b') || TOKEN[usize::from(before)] || anew() {
             return None;
         }
-        let whole = &bytes[place.clone()];
-        let front = without_digest(whole);
-        let (text, digest) = (front.unwrap_or(whole), front.is_some());
+        let text = &bytes[place.clone()];
         if text.len() > LONGEST {
             return None;
         }
-        let beside = u64::from(digest) << 17 | u64::from(before) << 8 | u64::from(behind);
+        let beside = u64::from(before) << 8 | u64::from(behind);
         let digits = token.digits > 0;
         let alike = match digits {
             true => number::of(ALIKE | beside, text, without_digits),
@@ -111,14 +112,6 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Whether all tokens are judged anew, as tests want it.
-pub(super) fn anew() -> bool {
-    #[cfg(test)]
-    return tests::ANEW.get();
-    #[cfg(not(test))]
-    false
-}
-
 /// No two bytes beside a token have this bit.
 const ALIKE: u64 = 1 << 16;
 
@@ -141,13 +134,20 @@ pub(super) fn note(number: u64) {
     });
 }
 
-/// Whether a token of this number was judged and stays, where the same stood around it and as much was known of ids.
-pub(super) fn explained(number: u64, bytes: &[u8], place: &Range<usize>, known: [u64; 2]) -> bool {
+/// How far around it was looked where a token of this number was judged and stays, if the same stood around it and as much was
+/// known of ids; and whether that made a difference.
+pub(super) fn explained(
+    number: u64,
+    bytes: &[u8],
+    place: &Range<usize>,
+    known: [u64; 2],
+) -> Option<([u16; 2], bool)> {
     EXPLAINED.with(|explained| {
-        explained[cell(number)].iter().any(|kept| {
-            let kept = kept.get();
+        let all = explained[cell(number)].iter().map(Cell::get);
+        let same = |kept: &Explained| {
             kept.number == number && kept.around == around(bytes, place, kept.reach, known)
-        })
+        };
+        all.filter(same).map(|kept| (kept.reach, kept.ids)).next()
     })
 }
 
@@ -170,6 +170,7 @@ pub(super) fn note_explained(
             number,
             around,
             reach,
+            ids: asked.ids,
         }));
     });
 }
@@ -190,15 +191,12 @@ fn cell(number: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::alike::Alike;
     use super::super::super::known::Known;
     use super::super::next;
     use super::*;
+    use crate::calm::ANEW;
     use crate::draws::Draws;
-
-    thread_local! {
-        /// Nothing is kept.
-        pub(super) static ANEW: Cell<bool> = const { Cell::new(false) };
-    }
 
     fn token(text: &[u8], place: Range<usize>) -> Token {
         let count = |of: fn(&u8) -> bool| text[place.clone()].iter().filter(|b| of(b)).count();
@@ -236,6 +234,7 @@ mod tests {
             before: 0,
             behind: 0,
             digits,
+            ids: false,
         };
         let (first, second, third) = (kept(1), kept(11), kept(21));
         note(first.judged(first.number(), asked(true)));
@@ -252,15 +251,16 @@ mod tests {
             before,
             behind,
             digits: true,
+            ids: false,
         };
         let there = |start: usize, known: [u64; 2]| {
             let place = start..start + 12;
-            explained(7, text, &place, known)
+            explained(7, text, &place, known).is_some()
         };
         note_explained(7, text, &(6..18), asked(5, 1), [1, 2]);
         assert!(there(6, [1, 2]) && there(25, [1, 2]) && !there(6, [1, 3]) && !there(6, [2, 2]));
         note_explained(8, text, &(6..18), asked(AROUND + 1, 0), [1, 2]);
-        assert!(!explained(8, text, &(6..18), [1, 2]));
+        assert_eq!(explained(8, text, &(6..18), [1, 2]), None);
         note_explained(7, text, &(6..18), asked(7, 2), [1, 3]);
         assert!(there(6, [1, 3]) && !there(25, [1, 3]));
     }
@@ -353,7 +353,7 @@ mod tests {
             let line = with_other_digits(&line, &mut draws);
             let all = |known: &Known| {
                 let (mut all, mut at) = (Vec::new(), 0);
-                while let Some(one) = next(line.as_bytes(), at, known) {
+                while let Some(one) = next(&Alike::of(line.as_bytes()), at, known) {
                     let (super::super::Found::Drawn(place) | super::super::Found::Hex(place)) =
                         &one;
                     at = place.end;

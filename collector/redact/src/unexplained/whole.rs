@@ -2,7 +2,7 @@
 //! of such a token would ask is asked here.
 
 use super::super::explained::{self, has_name, named};
-use super::super::known::Known;
+use super::super::known::Ids;
 use super::super::table::all_hex;
 use super::MIN_HEX;
 use super::hex::{MIN_SHORT, as_text};
@@ -79,7 +79,7 @@ fn is_uuid(text: &[u8]) -> bool {
 
 /// A cursor of a journal, whose names say what its parts are: `s=0a1b...;i=1f;b=2c3d...;t=5e6f`. Only what is long
 /// enough to be an id is one of this run, and noted as such.
-pub(super) fn is_cursor(bytes: &[u8], token: &Token, known: &Known) -> bool {
+pub(super) fn is_cursor(bytes: &[u8], token: &Token, all: &Ids<'_>) -> bool {
     let text = &bytes[token.place.clone()];
     if token.upper > 0
         || !text.starts_with(b"s=")
@@ -88,12 +88,17 @@ pub(super) fn is_cursor(bytes: &[u8], token: &Token, known: &Known) -> bool {
         return false;
     }
     let parts = || text.split(|byte| *byte == b';');
-    let ids = || parts().filter(|part| part.len() == CURSOR_ID + 2);
+    let long = |part: &[u8]| part.len() == CURSOR_ID + 2;
     let formed = parts().enumerate().all(|(at, part)| is_part(at, part))
-        && ids().all(|part| as_text(&part[2..]).is_none());
+        && parts().all(|part| !long(part) || as_text(&part[2..]).is_none());
     if formed {
-        for part in ids().filter(|part| !known.has(&part[2..])) {
-            known.note(&part[2..]);
+        let mut at = token.place.start;
+        for part in parts() {
+            let id = at + 2..at + part.len();
+            if long(part) && !all.has(&id) {
+                all.note(&id);
+            }
+            at += part.len() + 1;
         }
     }
     formed
@@ -115,28 +120,3 @@ fn is_part(at: usize, part: &[u8]) -> bool {
     };
     formed && name.is_ascii_lowercase() && all_hex(value)
 }
-
-/// The front of a token that a digest of SHA-256 ends: what is said of one holds of all digests behind the same front. Each
-/// of their places is explained by it, they have the length of no other part that is looked at, and letters and digits change
-/// places in them more often than in any name.
-pub(super) fn without_digest(token: &[u8]) -> Option<&[u8]> {
-    let front = token.len().checked_sub(DIGEST)?;
-    let (front, digest) = token.split_at(front);
-    let name = front.strip_suffix(b"sha256:")?;
-    let hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let changes = digest
-        .iter()
-        .zip(&digest[1..])
-        .filter(|(one, next)| one.is_ascii_digit() != next.is_ascii_digit());
-    let whole = !name.last().is_some_and(u8::is_ascii_alphanumeric)
-        && !name.contains(&b'%')
-        && digest.iter().all(hex)
-        && changes.count() > FEW_CHANGES
-        && as_text(digest).is_none();
-    whole.then_some(front)
-}
-
-/// So many hexadecimal digits a digest has.
-const DIGEST: usize = 64;
-/// Text with fewer changes between letters and digits may be a name.
-const FEW_CHANGES: usize = 3;

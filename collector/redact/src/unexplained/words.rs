@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::encoded;
 use super::super::explained::{self, Said, ask_digits, by_place};
-use super::super::known::Known;
+use super::super::known::Ids;
 use super::super::random::{Letters, MIN_DRAWN, ONE_CASE, Sorts, surprise};
 use super::Found;
 use super::alone::{glued, padded, stands_alone};
@@ -18,12 +18,12 @@ pub(super) fn in_runs(
     bytes: &[u8],
     from: usize,
     token: &Token,
-    known: &Known,
+    ids: &Ids<'_>,
     placed: &mut bool,
 ) -> Option<Found> {
     let bytes_in = &bytes[..token.place.end];
     if token.digits == 0 && token.upper == 0 {
-        return in_letters(bytes, from, token, known, placed);
+        return in_letters(bytes, from, token, ids, placed);
     }
     let mut at = token.place.start;
     while let Some(run) = next_of::<MIN_DRAWN>(&RUN, bytes_in, at) {
@@ -35,7 +35,7 @@ pub(super) fn in_runs(
         }
         let (mut start, mut here) = (run.start, false);
         while let Some(word) = next_of::<MIN_DRAWN>(&WORD, &bytes[..run.end], start) {
-            match judge(bytes, from, word.clone(), known) {
+            match judge(bytes, from, word.clone(), ids) {
                 Judged::Found(found) => return Some(found),
                 Judged::Written => start = word.end,
                 Judged::Explained(end) => {
@@ -58,13 +58,13 @@ fn in_letters(
     bytes: &[u8],
     from: usize,
     token: &Token,
-    known: &Known,
+    ids: &Ids<'_>,
     placed: &mut bool,
 ) -> Option<Found> {
     let mut at = token.place.start;
     while let Some(word) = next_of::<ONE_CASE>(&WORD, &bytes[..token.place.end], at) {
         at = word.end;
-        match judge(bytes, from, word, known) {
+        match judge(bytes, from, word, ids) {
             Judged::Found(found) => return Some(found),
             Judged::Written => {}
             Judged::Explained(end) => {
@@ -87,7 +87,7 @@ enum Judged {
 }
 
 /// Looks at one word of at least [`MIN_DRAWN`] letters and digits.
-fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged {
+fn judge(bytes: &[u8], from: usize, word: Range<usize>, ids: &Ids<'_>) -> Judged {
     let word = without_escape(bytes, word);
     let text = &bytes[word.clone()];
     if text.len() < MIN_DRAWN {
@@ -97,7 +97,7 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
     let sorts = Sorts::of(digits);
     if sorts.beyond_hex == 0 {
         let place = word.end - digits.len()..word.end;
-        let found = hexadecimal(bytes, &word, place, sorts, known);
+        let found = hexadecimal(bytes, &word, place, sorts, ids);
         return found.map_or(Judged::Written, Judged::Found);
     }
     let sorts = if digits.len() == text.len() {
