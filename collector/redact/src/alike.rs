@@ -50,10 +50,16 @@ pub(crate) enum Others {
 /// The number of all texts that differ from this one in their decimal digits and ids only, and the text with its ids where it
 /// has any. Digits directly beside an id are the same in all of them (`sha256:`), and so are the ids of a cursor, which this
 /// table knows.
+#[inline]
 pub(crate) fn number<'a>(text: &'a [u8], known: &Known) -> (u64, Option<Box<Alike<'a>>>) {
     if cursor(text) == 0 && next_run(text, 0).is_none() {
         return (number::of_long(text, without_digits), None);
     }
+    numbered(text, known)
+}
+
+#[inline(never)]
+fn numbered<'a>(text: &'a [u8], known: &Known) -> (u64, Option<Box<Alike<'a>>>) {
     let alike = Box::new(Alike::of(text));
     (alike.number(known), Some(alike))
 }

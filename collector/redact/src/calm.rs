@@ -160,19 +160,16 @@ impl Kept {
     }
 
     /// Whether nothing is secret in a line with these ids. Those that their place explains are known from now on.
+    #[inline]
     pub(super) fn passes(self, line: Option<&Alike<'_>>, known: &Known) -> bool {
         let state = self.state();
         if state & STATE == CALM && state >> FIRST_ID > 0 {
-            let line = line.into_iter();
-            let ids = line.flat_map(|line| line.all_ids().iter().map(|id| &line.text[id.clone()]));
-            let noted = (FIRST_ID..)
-                .zip(ids)
-                .filter(|(bit, _)| state >> bit & 1 > 0);
-            noted.for_each(|(_, id)| known.note(id));
+            note(state, line, known);
         }
         state & STATE == CALM
     }
 
+    #[inline]
     fn state(self) -> u64 {
         let kept = KEPT.with(|kept| kept[self.cell()].get());
         if kept & !KEPT_OF == self.number && !anew() {
@@ -222,6 +219,17 @@ impl Kept {
     fn cell(self) -> usize {
         usize::try_from(self.number >> 40).unwrap_or(0) % CELLS
     }
+}
+
+/// Notes the ids of a line that its state says are to be.
+#[cold]
+fn note(state: u64, line: Option<&Alike<'_>>, known: &Known) {
+    let line = line.into_iter();
+    let ids = line.flat_map(|line| line.all_ids().iter().map(|id| &line.text[id.clone()]));
+    let noted = (FIRST_ID..)
+        .zip(ids)
+        .filter(|(bit, _)| state >> bit & 1 > 0);
+    noted.for_each(|(_, id)| known.note(id));
 }
 
 /// The ids that are noted of a line and of all others like it, as bits; none where something may be secret in one of them.

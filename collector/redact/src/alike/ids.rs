@@ -123,10 +123,8 @@ fn mixes(digits: &[u8]) -> bool {
 /// Whether a part of a text is a UUID whose first part has a digit: one without may be an issuer's word.
 fn is_uuid(text: &[u8], place: Range<usize>) -> bool {
     let id = &text[place.clone()];
-    let formed = id
-        .iter()
-        .enumerate()
-        .all(|(at, byte)| (*byte == b'-') == DASHES.contains(&at));
+    let dashes = id.iter().filter(|byte| **byte == b'-').count();
+    let formed = dashes == DASHES.len() && DASHES.iter().all(|at| id[*at] == b'-');
     formed
         && stands_apart(text, &place)
         && id[..DASHES[0]].iter().any(u8::is_ascii_digit)

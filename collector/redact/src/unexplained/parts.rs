@@ -110,6 +110,9 @@ fn plain_uuid(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> bool {
         && !tied
 }
 
+/// Hexadecimal digits and the marks that join them.
+static HEX_RUN: [bool; 256] = crate::table::of(b"0123456789abcdefABCDEF-_");
+
 /// What stands behind the words of an issuer in a token that is alone, where it is parts of hexadecimal digits alone.
 fn behind_words(bytes: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
     let mut start = run.start;
@@ -129,7 +132,7 @@ fn behind_words(bytes: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
     }
     let digits = bytes[start..run.end]
         .iter()
-        .all(|byte| byte.is_ascii_hexdigit() || b"-_".contains(byte));
+        .all(|byte| HEX_RUN[usize::from(*byte)]);
     (start > run.start && digits && stands_alone(bytes, run)).then_some(start..run.end)
 }
 
