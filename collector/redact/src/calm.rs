@@ -34,38 +34,40 @@ thread_local! {
     static KEPT: Box<[Cell<u64>]> = vec![Cell::new(0); CELLS].into_boxed_slice();
 }
 
-thread_local! {
-    /// How many longer lines were numbered, and known again.
-    static NUMBERED: Cell<[u32; 2]> = const { Cell::new([0; 2]) };
-    /// And how many were once more.
-    static WITH_NAMES: Cell<[u32; 2]> = const { Cell::new([0; 2]) };
+/// How often lines of a stream were known again: of one whose lines hardly ever are, only one in a few is numbered.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    lines: Count,
+    names: Count,
 }
 
-/// Of lines that hardly ever come again only one in a few is numbered.
-fn is_in_vain(counts: &Cell<[u32; 2]>) -> bool {
-    let [mut all, mut known] = counts.get();
-    if all >= MANY {
-        (all, known) = (all / 2, known / 2);
+/// How many were numbered, and how many of those were known.
+#[derive(Debug, Default)]
+struct Count {
+    all: u32,
+    known: u32,
+}
+
+impl Count {
+    /// Whether the next one is worth to be numbered, if of at least so many one in `rare` is to be known.
+    #[inline]
+    fn is_worth(&mut self, [rare, least]: [u32; 2]) -> bool {
+        if self.all >= MANY {
+            (self.all, self.known) = (self.all / 2, self.known / 2);
+        }
+        self.all += 1;
+        self.all < least || self.known * rare >= self.all || self.all.is_multiple_of(FEW)
     }
-    counts.set([all + 1, known]);
-    all >= MANY / 2 && known * RARE < all && !all.is_multiple_of(FEW)
 }
 
-/// Counts one that was known again.
-fn count_known(counts: &Cell<[u32; 2]>) {
-    let [all, known] = counts.get();
-    counts.set([all, known + 1]);
-}
-
-/// What is shorter is always numbered.
-const SHORT: usize = 512;
-/// And what is shorter is looked at as fast as numbered once more.
+/// What is shorter is looked at as fast as numbered once more.
 const LONG_WITH_NAMES: usize = 128;
 /// So many are counted at most, older ones for less.
 const MANY: u32 = 2048;
-/// One in so many is too rare.
-const RARE: u32 = 5;
 const FEW: u32 = 8;
+/// To number a line takes a tenth of the time to look at it, and to number it once more twice as much.
+const RARE: [u32; 2] = [10, 128];
+const RARE_WITH_NAMES: [u32; 2] = [5, 512];
 
 #[cfg(test)]
 thread_local! {
@@ -93,48 +95,39 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// A line, and what was read of it to know it again. None of one that is too long.
+    /// A line, and what was read of it to know it again. None of one that is too long, or not worth it.
     #[inline]
-    pub(super) fn line<'a>(line: &'a [u8], known: &Known) -> LookedUp<'a> {
-        if line.len() > SHORT {
-            return Self::longer_line(line, known);
-        }
-        let (number, alike) = alike::number(line, known);
-        Self::numbered(number, line, alike)
-    }
-
-    /// The same of a longer line, where it is worth it.
-    #[inline(never)]
-    fn longer_line<'a>(line: &'a [u8], known: &Known) -> LookedUp<'a> {
-        if line.len() > LONGEST || NUMBERED.with(is_in_vain) {
+    pub(super) fn line<'a>(line: &'a [u8], known: &Known, tally: &mut Tally) -> LookedUp<'a> {
+        if line.len() > LONGEST || !tally.lines.is_worth(RARE) {
             return (None, None);
         }
         let (number, alike) = alike::number(line, known);
-        let (kept, alike) = Self::numbered(number, line, alike);
-        if kept.is_some_and(Self::is_calm) {
-            NUMBERED.with(count_known);
+        let kept = Self::of(number, Others::All);
+        let state = kept.state() & STATE;
+        tally.lines.known += u32::from(state == CALM);
+        match state == TOLD && line.len() >= LONG_WITH_NAMES {
+            true => Self::with_names(line, kept, alike, tally),
+            false => (Some(kept), alike),
         }
-        (kept, alike)
     }
 
-    /// A line of a number, or one with the same names where digits may tell.
-    #[inline]
-    fn numbered<'a>(number: u64, line: &'a [u8], alike: Option<Box<Alike<'a>>>) -> LookedUp<'a> {
-        let kept = Self::of(number, Others::All);
-        if line.len() < LONG_WITH_NAMES || kept.state() != TOLD || WITH_NAMES.with(is_in_vain) {
+    /// One with the same names, where digits may tell.
+    #[inline(never)]
+    fn with_names<'a>(
+        line: &'a [u8],
+        kept: Self,
+        alike: Option<Box<Alike<'a>>>,
+        tally: &mut Tally,
+    ) -> LookedUp<'a> {
+        if !tally.names.is_worth(RARE_WITH_NAMES) {
             return (Some(kept), alike);
         }
-        Self::with_names(number, line, alike)
-    }
-
-    #[inline(never)]
-    fn with_names<'a>(number: u64, line: &'a [u8], alike: Option<Box<Alike<'a>>>) -> LookedUp<'a> {
         let alike = alike.unwrap_or_else(|| Box::new(Alike::of(line)));
-        let number = alike.number_with_names(number);
+        let number = alike.number_with_names(kept.number);
         let kept = Self::of(number, Others::SameNames);
-        if kept.is_calm() {
-            WITH_NAMES.with(count_known);
-        }
+        let known = u32::from(kept.is_calm());
+        tally.names.known += known;
+        tally.lines.known += known;
         (Some(kept), Some(alike))
     }
 

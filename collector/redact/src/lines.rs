@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::alike::Alike;
 use super::args;
-use super::calm::Kept;
+use super::calm::{Kept, Tally};
 use super::cut_key::{CutKey, Head};
 use super::marker::Marker;
 use super::pem::{self, Pem};
@@ -53,6 +53,8 @@ pub(super) struct Lines {
     block: wrapped::Block,
     /// `- value: x`, whose name may stand in the next line.
     value_first: Option<Vec<u8>>,
+    /// How often lines were known again.
+    pub(super) tally: Tally,
     /// The first lines, until one of them shows that the stream does not begin inside a key.
     head: Option<CutKey>,
 }
@@ -75,6 +77,7 @@ impl Lines {
             public: 0,
             block: wrapped::Block::default(),
             value_first: None,
+            tally: Tally::default(),
             head: (content == Content::Text).then(CutKey::new),
         }
     }
@@ -187,7 +190,7 @@ impl Lines {
         let quiet = self.quiet();
         if quiet && self.content == Content::JsonLines {
             let known = self.marker.known();
-            let (kept, alike) = Kept::line(line, known);
+            let (kept, alike) = Kept::line(line, known, &mut self.tally);
             if kept.is_some_and(|kept| kept.passes(alike.as_deref(), known)) {
                 return out.extend_from_slice(line);
             }

@@ -23,7 +23,7 @@ impl Redactor {
             let line = &bytes[from..from + length + 1];
             from += line.len();
             let looked_up = match idle {
-                true => Kept::line(line, self.lines.marker.known()),
+                true => Kept::line(line, self.lines.marker.known(), &mut self.lines.tally),
                 false => (None, None),
             };
             if self.passes(&looked_up) {
