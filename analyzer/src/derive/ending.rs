@@ -32,9 +32,15 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let nodes = nodes(known);
     let events = events_by_pod(known);
     let mut facts = Vec::new();
+    let well = well_since(known);
+    // Without a manifest the last event is as late as the capture is known to be.
+    let said = known.facts.table::<Event>().iter();
+    let now = known
+        .now
+        .or_else(|| said.filter_map(|event| event.data.last).max());
     for run in known.facts.table::<ContainerRun>() {
-        let outlived = outlived(known, &run.data);
-        facts.push(ended(run, &nodes, &events, outlived));
+        let since = well.get(&(run.data.namespace.as_str(), run.data.pod.as_str()));
+        facts.push(ended(run, &nodes, &events, outlived(&run.data, since, now)));
     }
     facts.extend(evictions(known, &events));
     facts
@@ -44,11 +50,8 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
 fn nodes<'a>(known: &Known<'a>) -> BTreeMap<String, Node<'a>> {
     let mut nodes: BTreeMap<String, Node<'a>> = BTreeMap::new();
     for name in known.nodes() {
-        let of_kernel = |path: &&String| {
-            path.starts_with(&Entry::Journal(&name, "kernel").path())
-                || path.starts_with(&Entry::Command(&name, "dmesg").path())
-        };
-        let kernel_captured = known.paths.iter().any(|path| of_kernel(&path));
+        let kernel_captured = known.holds_any(&Entry::Journal(&name, "kernel").path())
+            || known.holds_any(&Entry::Command(&name, "dmesg").path());
         let list = known
             .documents
             .get(&Entry::Printed(&name, "journal-boots").path());
@@ -148,22 +151,23 @@ fn events_by_pod<'a>(known: &Known<'a>) -> BTreeMap<&'a str, Vec<&'a Fact<Event>
     events
 }
 
+/// When each pod that is well became so.
+fn well_since<'a>(known: &Known<'a>) -> BTreeMap<(&'a str, &'a str), DateTime<Utc>> {
+    let mut all = BTreeMap::new();
+    for pod in known.facts.table::<Pod>().iter().map(|pod| &pod.data) {
+        let name = (pod.namespace.as_str(), pod.name.as_str());
+        all.entry(name).or_insert(pod.since.filter(|_| pod.healthy));
+    }
+    let well = all.into_iter();
+    well.filter_map(|(name, since)| Some((name, since?)))
+        .collect()
+}
+
 /// The pod is well, and has been for longer than twice the run that ended: whatever ended that one ends this one no more,
 /// as far as the capture tells.
-fn outlived(known: &Known<'_>, run: &ContainerRun) -> bool {
-    let pods = known.facts.table::<Pod>().iter().map(|pod| &pod.data);
-    let mut own = pods.filter(|pod| pod.namespace == run.namespace && pod.name == run.pod);
-    let Some(pod) = own.next().filter(|pod| pod.healthy) else {
-        return false;
-    };
+fn outlived(run: &ContainerRun, since: Option<&DateTime<Utc>>, now: Option<DateTime<Utc>>) -> bool {
     let took = run.run.finished.zip(run.run.started);
-    // Without a manifest the last event is as late as the capture is known to be.
-    let events = known.facts.table::<Event>().iter();
-    let now = known
-        .now
-        .or_else(|| events.filter_map(|event| event.data.last).max());
-    let since = now.zip(pod.since);
-    took.zip(since)
+    took.zip(now.zip(since))
         .is_some_and(|((finished, started), (now, since))| now - since > (finished - started) * 2)
 }
 

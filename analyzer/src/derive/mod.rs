@@ -4,6 +4,7 @@
 //! To add one, write a file with a [`Deriver`] and name it in the list below.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
 use chrono::{DateTime, Utc};
 
@@ -49,7 +50,7 @@ pub struct Known<'a> {
     /// Texts of entries that were kept.
     pub documents: &'a Documents,
     /// Paths of all entries, those of pasted pieces included.
-    pub paths: &'a [String],
+    pub paths: &'a BTreeSet<String>,
     /// Where pasted pieces stand in the texts that they came from.
     pub origins: &'a Origins,
     /// Entries that were not read whole, as they lie in their bundle.
@@ -65,15 +66,16 @@ pub struct Known<'a> {
 impl Known<'_> {
     /// The nodes that the bundle has files of, sorted.
     pub fn nodes(&self) -> Vec<String> {
-        let mut nodes: Vec<String> = self
-            .paths
-            .iter()
-            .map(|path| crate::scan::node_of(path).to_owned())
-            .collect();
-        nodes.retain(|node| !node.is_empty());
-        nodes.sort();
-        nodes.dedup();
-        nodes
+        let nodes = self.paths.iter().map(|path| crate::scan::node_of(path));
+        let nodes: BTreeSet<&str> = nodes.filter(|node| !node.is_empty()).collect();
+        nodes.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether an entry's path begins so.
+    pub fn holds_any(&self, begin: &str) -> bool {
+        let from = (Bound::Included(begin), Bound::Unbounded);
+        let first = self.paths.range::<str, _>(from).next();
+        first.is_some_and(|path| path.starts_with(begin))
     }
 }
 
@@ -103,10 +105,15 @@ impl Added {
     }
 }
 
+/// The paths of all entries, those of pasted pieces included.
+fn paths_of(scanned: &Scanned) -> BTreeSet<String> {
+    let all = scanned.paths.iter().chain(scanned.origins.keys());
+    all.cloned().collect()
+}
+
 /// Answers one question from what was read.
 pub(crate) fn ask<T>(scanned: &Scanned, question: impl FnOnce(&Known<'_>) -> T) -> T {
-    let mut paths = scanned.paths.clone();
-    paths.extend(scanned.origins.keys().cloned());
+    let paths = paths_of(scanned);
     question(&Known {
         broken: &BTreeSet::new(),
         facts: &scanned.facts,
@@ -150,8 +157,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
         mixed: !scanned.origins.is_empty(),
         ..Added::default()
     };
-    let mut paths = scanned.paths.clone();
-    paths.extend(scanned.origins.keys().cloned());
+    let paths = paths_of(scanned);
     let summary = &scanned.summary;
     let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
     let now = finished.or_else(|| summary.header.as_ref().map(|header| header.started));

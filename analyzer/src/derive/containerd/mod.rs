@@ -93,8 +93,7 @@ pub(super) fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Res
         processes: &processes,
         processes_captured: known
             .paths
-            .iter()
-            .any(|path| *path == Entry::Node(node, "processes.json").path()),
+            .contains(&Entry::Node(node, "processes.json").path()),
         versions: &versions,
         node_runtime: runtime.as_ref(),
         cri_socket: socket.as_ref(),

@@ -1,5 +1,7 @@
 //! Through which interface a pod's packets come.
 
+use std::collections::BTreeSet;
+
 use super::sides::pod_side;
 use crate::derive::Known;
 use crate::facts::Facts;
@@ -13,7 +15,7 @@ const LINKS: &str = "1: lo: <UP>\n2: br-1a2b: <UP>\n3: cni0: <UP>\n4: docker0: <
 fn side(routes: &str, links: &str) -> Option<Interface> {
     let documents: Documents =
         [("nodes/n1/commands/ip-addr.out".to_owned(), links.to_owned())].into();
-    let paths: Vec<String> = documents.keys().cloned().collect();
+    let paths: BTreeSet<String> = documents.keys().cloned().collect();
     let known = Known {
         facts: &Facts::default(),
         documents: &documents,

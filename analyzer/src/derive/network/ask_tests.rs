@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::Known;
 use super::ask::{Asked, End, Told, packet};
 use super::tests::{ROUTES, RULES, add, cluster, of_n1};
@@ -31,7 +33,7 @@ fn told(
     shown: Option<Packet>,
 ) -> Result<Told, String> {
     let documents = of_n1(files);
-    let paths: Vec<String> = documents.keys().cloned().collect();
+    let paths: BTreeSet<String> = documents.keys().cloned().collect();
     let known = Known {
         facts,
         documents: &documents,

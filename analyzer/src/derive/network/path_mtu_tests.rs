@@ -50,7 +50,7 @@ fn derived(files: &[(&str, &str)]) -> Facts {
         .iter()
         .map(|(path, text)| (format!("nodes/{path}"), (*text).to_owned()))
         .collect();
-    let paths: Vec<String> = documents.keys().cloned().collect();
+    let paths: BTreeSet<String> = documents.keys().cloned().collect();
     let known = Known {
         facts: &facts,
         documents: &documents,

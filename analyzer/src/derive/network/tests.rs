@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::{DERIVER, Known};
 use crate::facts::kube::{Node, Pod};
 use crate::facts::network::{AddressOverlap, ReachCheck, Resolv, RouteMissing};
@@ -79,7 +81,7 @@ fn derived(facts: Facts, files: &[(&str, &str)]) -> Facts {
 }
 
 pub(super) fn read(facts: &Facts, documents: &Documents) -> Facts {
-    let paths: Vec<String> = documents.keys().cloned().collect();
+    let paths: BTreeSet<String> = documents.keys().cloned().collect();
     let known = Known {
         facts,
         documents,

@@ -96,8 +96,7 @@ fn collected(known: &Known<'_>, kind: &str) -> bool {
 /// end is the whole.
 fn nodes_complete(known: &Known<'_>) -> bool {
     let list = &Entry::List("nodes").path();
-    let there = || known.paths.iter().any(|path| path == list);
-    !known.broken.contains(list) && (collected(known, "nodes") || there())
+    !known.broken.contains(list) && (collected(known, "nodes") || known.paths.contains(list))
 }
 
 /// Whether there is a sign of a scheduler: its lease, an event that it wrote, or a pod named after it.
