@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use casefile_catalogue_files::examples::examples;
 use casefile_tests::bins;
@@ -35,34 +36,20 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
         );
         return;
     }
+    let wanted = std::env::var("CASEFILE_REAL_ROWS").unwrap_or_default();
+    let machine = settings();
+    let cluster = fix_cluster::runnable();
+    let rows: Vec<(&Row, bool)> = ROWS
+        .iter()
+        .map(|row| (row, false))
+        .chain(cluster.iter().map(|row| (row, true)))
+        .filter(|(row, _)| row.kind.contains(&wanted) && there(row))
+        .collect();
     let mut table = String::from(
         "\n| kind | program | what-if | real | agree | taken back |\n|---|---|---|---|---|---|\n",
     );
     let mut wrong = Vec::new();
-    let wanted = std::env::var("CASEFILE_REAL_ROWS").unwrap_or_default();
-    let machine = settings();
-    let cluster = fix_cluster::runnable();
-    for (row, on_cluster) in ROWS
-        .iter()
-        .map(|row| (row, false))
-        .chain(cluster.iter().map(|row| (row, true)))
-    {
-        if !row.kind.contains(&wanted) || !there(row) {
-            continue;
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let mut input = state(row.state, folder.path());
-        if on_cluster {
-            let redacted = folder.path().join("redacted");
-            fix_cluster::with_secrets(&input, &redacted, fix_cluster::PLACEHOLDER);
-            input = redacted;
-        }
-        let said = what_if(row, &input, folder.path());
-        let (real, back) = if on_cluster {
-            fix_cluster::apply(row, &input, folder.path())
-        } else {
-            told_by("apart", row, &input, folder.path())
-        };
+    for ((row, _), [said, real, back]) in rows.iter().zip(tried_all(&rows)) {
         // Of a step that no replay can show, only the real program tells whether it was made.
         let agree = said == real || said == "needs a runtime step" && real == "gone";
         let _ = writeln!(
@@ -79,6 +66,42 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
     print(&table);
     assert_eq!(machine, settings(), "a setting of the machine was changed");
     assert!(wrong.is_empty(), "{wrong:?}{table}");
+}
+
+/// What the replay says of each row, what the real program did, and whether it was taken back. Each row has a folder, namespaces
+/// or a server of its own and waits for programs most of the time, so two are tried at once.
+fn tried_all(rows: &[(&Row, bool)]) -> Vec<[String; 3]> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < rows.len());
+        std::iter::from_fn(take)
+            .map(|at| (at, tried(rows[at].0, rows[at].1)))
+            .collect::<Vec<_>>()
+    };
+    let mut done: Vec<(usize, [String; 3])> = std::thread::scope(|scope| {
+        let both = [scope.spawn(work), scope.spawn(work)];
+        let done = both.into_iter().map(|one| one.join().unwrap());
+        done.flatten().collect()
+    });
+    done.sort_unstable_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, row)| row).collect()
+}
+
+fn tried(row: &Row, on_cluster: bool) -> [String; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    let mut input = state(row.state, folder.path());
+    if on_cluster {
+        let redacted = folder.path().join("redacted");
+        fix_cluster::with_secrets(&input, &redacted, fix_cluster::PLACEHOLDER);
+        input = redacted;
+    }
+    let said = what_if(row, &input, folder.path());
+    let (real, back) = if on_cluster {
+        fix_cluster::apply(row, &input, folder.path())
+    } else {
+        told_by("apart", row, &input, folder.path())
+    };
+    [said, real, back.to_owned()]
 }
 
 /// What has no way back: the file that a restart made take effect was there before, a clock is not set wrong again, an
