@@ -119,7 +119,7 @@ mod tests {
     use crate::draws::Draws;
     use crate::{Content, Key, Redactor};
 
-    const PARTS: [&str; 59] = [
+    const PARTS: [&str; 61] = [
         " ",
         " ",
         " ",
@@ -179,6 +179,8 @@ mod tests {
         "\\n{16}",
         "/{16}/",
         " md5 {32} ",
+        "{32} 02 40 20 80 eth0",
+        "{32} 40 {32} 00 {32} 00000400 00000003 eth0",
     ];
 
     fn redacted(content: Content, text: &str) -> String {

@@ -331,6 +331,10 @@ mod tests {
         ] {
             assert!(!cleaned(text).contains(secret), "{text}");
         }
+        for columns in ["40 times", "be 12 used", "02 40", "00000400 here"] {
+            let text = format!("we set {hex}{hex} {columns}");
+            assert!(!cleaned(&text).contains(hex), "{text}");
+        }
         let parts = format!("joined with st.{hex}a1b2c3d4.{hex}{hex}.{hex}{hex} here");
         assert!(!cleaned(&parts).contains(hex));
     }
@@ -360,6 +364,11 @@ mod tests {
             "DevCap2: Completion Timeout: Not Supported, TimeoutDis+ NROPrPrP- LTR+".to_owned(),
             "EDAC MC1: Giving out device to SrcID#0_Ha#1: DEV 0000:7f:12.0".to_owned(),
             format!("traceparent: 00-{}-{}-01", &hex[..32], &hex[..16]),
+            format!("{} 02 40 20 80     eth0", &hex[..32]),
+            format!(
+                "{0} 40 {0} 00 {0} 00000400 00000003 00000000 00000003     eth0",
+                &hex[..32]
+            ),
         ] {
             assert_eq!(cleaned(&text), text);
         }

@@ -227,6 +227,9 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     if follows_key(line) {
         return Said::Nothing;
     }
+    if length == ADDRESS && between_columns(bytes, word.end) {
+        return Said::Likely;
+    }
     let column = bytes[word.end..].starts_with(b"  ") || bytes[word.end..].starts_with(b"\t");
     // The first column of a table, a sum in front of its file.
     if length >= 36 && column && begins_line(before) {
@@ -234,6 +237,36 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     }
     sentence()
 }
+
+/// So many digits an address of IPv6 has in `/proc/net`.
+const ADDRESS: usize = 32;
+
+/// Whether columns of hexadecimal numbers follow as they do behind an address in `/proc/net/if_inet6` and `ipv6_route`
+/// (Linux, `net/ipv6/addrconf.c` and `route.c`): ` 02 40 20 80 `, ` 00 fe80... `, ` 00000400 00000003 `.
+fn between_columns(bytes: &[u8], end: usize) -> bool {
+    let mut rest = &bytes[end..];
+    // Most digits have something else behind them, as the first two bytes tell.
+    if !matches!(rest, [b' ', digit, ..] if digit.is_ascii_hexdigit()) {
+        return false;
+    }
+    ask_at(&(end..end), 0, COLUMNS);
+    let mut next = || {
+        let digits = rest.strip_prefix(b" ").unwrap_or_default().iter();
+        let length = digits.take_while(|b| b.is_ascii_hexdigit()).count();
+        rest = rest.get(1 + length..).unwrap_or_default();
+        length
+    };
+    let columns = match (next(), next()) {
+        (2, 2) => next() == 2 && next() == 2,
+        (2, length) => length == ADDRESS,
+        (8, length) => length == 8,
+        _ => false,
+    };
+    columns && rest.starts_with(b" ")
+}
+
+/// As far as those columns reach.
+const COLUMNS: usize = 2 + 2 + ADDRESS + 1;
 
 /// What stands in no address.
 static ADDRESS_END: [bool; 256] = crate::table::of(b" \t\n\"'`<>()[]{},");
