@@ -13,7 +13,8 @@ use super::known::Known;
 use super::number::{self, without_digits};
 use super::table::{LETTERS_AND_DIGITS, of};
 use super::unexplained::MIN_HEX;
-use ids::{All, DASHES, LONGEST, UUID, ids, next_run};
+use ids::{All, LONGEST, ids, next_run};
+pub(crate) use ids::{UUID, has_form_of_uuid};
 
 /// What stands for all ids.
 const DIGITS: &[u8; LONGEST] = b"8c1f4e7a2b9d4e63a5f07c3d9e1b6f42b3d85a17c9e0f264d81b3c7e5a9f0246\
@@ -90,7 +91,7 @@ impl<'a> Alike<'a> {
                 // Of the names of a cloud's objects, which begin so, ids of other lengths are none.
                 let zero = there[0] == b'0';
                 match id.len() {
-                    UUID if there[DASHES[0]] == b'-' => there.copy_from_slice(UUID_DIGITS),
+                    UUID if there.contains(&b'-') => there.copy_from_slice(UUID_DIGITS),
                     length => there.copy_from_slice(&DIGITS[..length]),
                 }
                 if zero {

@@ -15,8 +15,8 @@ const SHORTEST: usize = 16;
 /// And more of them are no id.
 pub(super) const LONGEST: usize = 128;
 /// The length of a UUID, and where its dashes stand.
-pub(super) const UUID: usize = 36;
-pub(super) const DASHES: [usize; 4] = [8, 13, 18, 23];
+pub(crate) const UUID: usize = 36;
+const DASHES: [usize; 4] = [8, 13, 18, 23];
 /// An id has so many digits and so many letters at least, and they change places so often: a number has fewer, and so has a
 /// word.
 const FEWEST: usize = 3;
@@ -120,14 +120,20 @@ fn mixes(digits: &[u8]) -> bool {
     count >= FEWEST && digits.len() - count >= FEWEST && changes >= CHANGES
 }
 
-/// Whether a part of a text is a UUID whose first part has a digit: one without may be an issuer's word.
+/// Whether a text has the length and the dashes of a UUID, and its first part a digit: one without may be an issuer's word.
+pub(crate) fn has_form_of_uuid(id: &[u8]) -> bool {
+    id.len() == UUID
+        && DASHES.iter().all(|at| id[*at] == b'-')
+        && id[..DASHES[0]].iter().any(u8::is_ascii_digit)
+}
+
+/// Whether a part of a text is a UUID that may be written alike.
 fn is_uuid(text: &[u8], place: Range<usize>) -> bool {
     let id = &text[place.clone()];
     let dashes = id.iter().filter(|byte| **byte == b'-').count();
-    let formed = dashes == DASHES.len() && DASHES.iter().all(|at| id[*at] == b'-');
-    formed
+    dashes == DASHES.len()
+        && has_form_of_uuid(id)
         && stands_apart(text, &place)
-        && id[..DASHES[0]].iter().any(u8::is_ascii_digit)
         && id.iter().any(u8::is_ascii_lowercase)
         && says_nothing(text, &place)
 }

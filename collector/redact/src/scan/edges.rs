@@ -4,11 +4,8 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::super::number::{HIGHEST, ONES};
-use super::super::table::{LETTERS_AND_DIGITS, of};
+use super::super::table::{LETTERS_AND_DIGITS, all_hex};
 use super::search::SEARCH;
-
-/// What ids are written with.
-static HEX: [bool; 256] = of(b"0123456789abcdef");
 
 /// A word, and so many of its bytes that stand in front of the edge of an id.
 type Edge = (usize, Box<[u8]>);
@@ -94,7 +91,7 @@ fn ends_in_ids(word: &[u8]) -> impl Iterator<Item = Range<usize>> {
     ];
     both.into_iter().flatten().filter(|part| {
         let part = &word[part.clone()];
-        part.iter().all(|byte| HEX[usize::from(*byte)]) && !part.iter().all(u8::is_ascii_digit)
+        all_hex(part) && !part.iter().all(u8::is_ascii_digit)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::alike::has_form_of_uuid;
 use super::super::explained::{self, Said, ask_digits, by_place, in_request};
 use super::super::random::{Sorts, surprise};
 use super::super::table::all_hex;
@@ -101,12 +102,10 @@ impl Others {
 fn plain_uuid(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> bool {
     let text = &bytes[run.clone()];
     let tied = run.start > 0 && WORD[usize::from(bytes[run.start - 1])];
-    text.len() == 36
+    has_form_of_uuid(text)
         && (sorts.lower == 0 || sorts.upper == 0)
         && sorts.beyond_hex == 0
         && sorts.lower + sorts.upper + sorts.digits == 32
-        && [8, 13, 18, 23].iter().all(|at| text[*at] == b'-')
-        && text[..8].iter().any(u8::is_ascii_digit)
         && !tied
 }
 

@@ -1,16 +1,13 @@
 //! Tokens that are one id as a whole, where a short look says that they stay: `"uid":"0a1b2c3d-..."`. All that a judgement
 //! of such a token would ask is asked here.
 
+use super::super::alike::{UUID, has_form_of_uuid};
 use super::super::explained::{self, has_name, named};
 use super::super::known::Ids;
 use super::super::table::all_hex;
 use super::MIN_HEX;
 use super::hex::{MIN_SHORT, as_text};
 use super::tokens::{TOKEN, Token};
-
-/// The length of a UUID, and where its dashes stand.
-const UUID: usize = 36;
-const DASHES: [usize; 4] = [8, 13, 18, 23];
 
 /// What says that a token stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,12 +66,8 @@ fn told_of(bytes: &[u8], token: &Token) -> Option<Told> {
     has_name(before).then_some(Told::ByPlace)
 }
 
-/// Whether a text is a UUID whose first part has a digit: one without may be an issuer's word.
 fn is_uuid(text: &[u8]) -> bool {
-    let mut parts = text.split(|byte| *byte == b'-');
-    DASHES.iter().all(|at| text[*at] == b'-')
-        && text[..DASHES[0]].iter().any(u8::is_ascii_digit)
-        && parts.all(all_hex)
+    has_form_of_uuid(text) && text.split(|byte| *byte == b'-').all(all_hex)
 }
 
 /// A cursor of a journal, whose names say what its parts are: `s=0a1b...;i=1f;b=2c3d...;t=5e6f`. Only what is long
