@@ -221,7 +221,7 @@ mod tests {
         let origin = Origin::of(path, channel);
         let lines = u32::try_from(text.matches('\n').count()).unwrap();
         let mut joined = Joined::default();
-        joined.add(of_piece(&origin, text.as_bytes(), lines, true));
+        joined.add(of_piece(&origin, text.as_bytes(), lines, (true, true)));
         joined.facts(path, channel == Channel::PodLog)
     }
 

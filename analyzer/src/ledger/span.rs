@@ -20,8 +20,13 @@ pub(super) struct Ends {
     last: Flat<String, Moment>,
 }
 
-/// Reads both ends of a piece of a log.
-pub(super) fn of_piece(origin: &Origin<'_>, bytes: &[u8], is_last: bool) -> Ends {
+/// Reads both ends of a piece of a log. Of one that does not begin its entry one moment is enough: it counts only where
+/// nothing before it has any.
+pub(super) fn of_piece(
+    origin: &Origin<'_>,
+    bytes: &[u8],
+    (is_first, is_last): (bool, bool),
+) -> Ends {
     let is_log = matches!(
         origin.channel,
         Channel::PodLog | Channel::Journal | Channel::Text
@@ -34,6 +39,9 @@ pub(super) fn of_piece(origin: &Origin<'_>, bytes: &[u8], is_last: bool) -> Ends
     let mut ends = Ends::default();
     for raw in head.split(|byte| *byte == b'\n').take(LINES) {
         keep(origin, raw, &mut ends.first);
+        if !is_first && !ends.first.is_empty() {
+            break;
+        }
     }
     if is_last {
         let tail = &bytes[bytes.len().saturating_sub(BYTES)..];

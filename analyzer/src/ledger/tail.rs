@@ -81,8 +81,13 @@ impl Ends {
     }
 }
 
-/// Reads the end of a piece. Only what ends its entry can hold the program's last word.
-pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, is_last: bool) -> Tail {
+/// Reads the ends of a piece. Only what ends its entry can hold the program's last word.
+pub fn of_piece(
+    origin: &Origin<'_>,
+    bytes: &[u8],
+    lines: u32,
+    (is_first, is_last): (bool, bool),
+) -> Tail {
     let kernel = match is_last {
         true => kernel::of_end(origin, bytes, lines),
         false => None,
@@ -104,7 +109,7 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, is_last: bool) ->
     Tail {
         last,
         units: units(origin, bytes),
-        span: span::of_piece(origin, bytes, is_last),
+        span: span::of_piece(origin, bytes, (is_first, is_last)),
         pods: match is_last {
             true => kubelet::of_end(origin, bytes, lines),
             false => Vec::new(),

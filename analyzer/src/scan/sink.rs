@@ -167,7 +167,7 @@ impl Sink<'_> {
         Searched {
             found,
             newest,
-            tail: tail::of_piece(&origin, piece.bytes, lines, piece.last),
+            tail: tail::of_piece(&origin, piece.bytes, lines, (piece.seq == 0, piece.last)),
             lines,
             problems,
             ..Searched::default()
@@ -263,7 +263,7 @@ impl Sink<'_> {
         searched.problems.extend(slack);
         let split = faults::of_split(&origin, piece);
         searched.problems.extend(split);
-        searched.tail = tail::of_piece(&origin, &bytes, lines, piece.last);
+        searched.tail = tail::of_piece(&origin, &bytes, lines, (piece.seq == 0, piece.last));
         if whole {
             searched.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
         } else if too_large(piece, loose::LIMIT) {
