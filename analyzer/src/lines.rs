@@ -2,6 +2,7 @@
 
 pub(crate) mod drawn;
 mod journal;
+mod layout;
 mod quick;
 
 use std::borrow::Cow;
@@ -12,7 +13,7 @@ use chrono::{DateTime, Utc};
 
 use crate::dress::{self, Level, Voice};
 use crate::model::Place;
-pub use journal::Read as Record;
+pub use journal::{Read as Record, Reader};
 
 /// Entries kept as text, by path.
 pub type Documents = BTreeMap<String, String>;
@@ -224,10 +225,10 @@ impl<'a> Origin<'a> {
     }
 
     /// Where in a raw line the text of [`Self::decode`] stands.
-    pub fn said<'l>(&self, raw: &'l [u8]) -> Said<'l> {
+    pub fn said<'l>(&self, raw: &'l [u8], reader: &mut Reader) -> Said<'l> {
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
         if self.may_be_record(raw) && raw.first() == Some(&b'{') {
-            return Record::of(raw).map_or(Said::Unclear, Said::Record);
+            return Record::of(raw, reader).map_or(Said::Unclear, Said::Record);
         }
         Said::Plain(raw)
     }

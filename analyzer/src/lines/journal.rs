@@ -29,14 +29,18 @@ struct Record<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// Reads the records of one journal, of which most are laid out as the one before.
+#[derive(Default)]
+pub struct Reader(quick::Reader);
+
 /// A record that was read where it stands.
 #[derive(Clone, Copy)]
 pub struct Read<'l>(quick::Fields<'l>);
 
 impl<'l> Read<'l> {
     /// Reads a record; none where it is none, or where only the parser of JSON tells.
-    pub(super) fn of(raw: &'l [u8]) -> Option<Self> {
-        quick::read(raw).map(Self)
+    pub(super) fn of(raw: &'l [u8], reader: &mut Reader) -> Option<Self> {
+        reader.0.read(raw).map(Self)
     }
 
     /// The message as it stands there, where nothing but it may be escaped.
@@ -68,7 +72,7 @@ pub(super) fn decode<'l>(raw: &'l [u8], line: &mut LogLine<'l>) -> bool {
     if raw.first() != Some(&b'{') {
         return false;
     }
-    if Read::of(raw).is_some_and(|read| read.put_into(line)) {
+    if Read::of(raw, &mut Reader::default()).is_some_and(|read| read.put_into(line)) {
         return true;
     }
     let Ok(record) = serde_json::from_slice::<Record<'_>>(raw) else {

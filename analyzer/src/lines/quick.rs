@@ -1,8 +1,10 @@
 //! Records of the journal as journalctl prints them: texts only, with escapes that stand for one letter. They are read
 //! where they stand; whatever is written in another way is left to the parser of JSON.
 
+use super::layout::Layout;
+
 /// What a diagnosis reads of a record; a text is as it stands in the record, and all of it is ASCII.
-#[derive(Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Fields<'a> {
     /// The message, in which characters may be escaped.
     pub(super) message: &'a [u8],
@@ -15,25 +17,65 @@ pub(super) struct Fields<'a> {
     pub(super) host: Option<&'a [u8]>,
 }
 
+/// Reads records one after another.
+#[derive(Default)]
+pub(super) struct Reader {
+    before: Layout,
+}
+
+impl Reader {
+    /// Reads a record; none where it is none, or one of another kind.
+    pub(super) fn read<'a>(&mut self, raw: &'a [u8]) -> Option<Fields<'a>> {
+        if let Some(fields) = self.before.read(raw) {
+            return Some(fields);
+        }
+        let fields = read(raw)?;
+        self.before = Layout::of(raw, &fields);
+        Some(fields)
+    }
+}
+
 /// Reads a record; none where it is none, or one of another kind.
-pub(super) fn read(raw: &[u8]) -> Option<Fields<'_>> {
+fn read(raw: &[u8]) -> Option<Fields<'_>> {
     if raw.first() != Some(&b'{') || !is_plain(raw) {
         return None;
     }
-    let mut fields = Fields::default();
-    let mut message = None;
-    let mut rest = &raw[1..];
-    loop {
-        let name = rest.strip_prefix(b"\"")?;
-        let end = memchr::memchr(b'"', name)?;
-        let (name, behind) = (&name[..end], &name[end + 1..]);
-        let value = behind.strip_prefix(b":\"")?;
+    Parts::default().read(&raw[1..])
+}
+
+/// The fields of a record so far.
+#[derive(Default)]
+pub(super) struct Parts<'a> {
+    pub(super) fields: Fields<'a>,
+    pub(super) message: Option<&'a [u8]>,
+}
+
+impl<'a> Parts<'a> {
+    /// Reads the other fields, of which the first begins here.
+    fn read(mut self, mut rest: &'a [u8]) -> Option<Fields<'a>> {
+        loop {
+            let name = rest.strip_prefix(b"\"")?;
+            let end = memchr::memchr(b'"', name)?;
+            let value = name[end + 1..].strip_prefix(b":\"")?;
+            match self.take(&name[..end], value)? {
+                b"}" => break,
+                [b',', behind @ ..] => rest = behind,
+                _ => return None,
+            }
+        }
+        self.fields.message = self.message?;
+        Some(self.fields)
+    }
+
+    /// Takes a field with its value and what stands behind that; gives what does.
+    pub(super) fn take(&mut self, name: &[u8], value: &'a [u8]) -> Option<&'a [u8]> {
         let (length, is_escaped) = length(value)?;
         let (value, behind) = (&value[..length], &value[length + 1..]);
+        let fields = &mut self.fields;
         let known = match name {
             b"MESSAGE" => {
                 fields.is_escaped = is_escaped;
-                &mut message
+                &mut self.message
             }
             b"__REALTIME_TIMESTAMP" => &mut fields.realtime,
             b"_SYSTEMD_UNIT" => &mut fields.unit,
@@ -43,32 +85,29 @@ pub(super) fn read(raw: &[u8]) -> Option<Fields<'_>> {
             _ => {
                 // Nobody reads it, but a record with an escape that is none is no record.
                 let is_valid = !is_escaped || escapes_letters(value);
-                if !is_valid || memchr::memchr(b'\\', name).is_some() {
-                    return None;
-                }
-                match behind {
-                    b"}" => break,
-                    [b',', behind @ ..] => rest = behind,
-                    _ => return None,
-                }
-                continue;
+                let is_valid = is_valid && memchr::memchr(b'\\', name).is_none();
+                return is_valid.then_some(behind);
             }
         };
-        if known.replace(value).is_some() || (is_escaped && name != b"MESSAGE") {
-            return None;
-        }
-        match behind {
-            b"}" => break,
-            [b',', behind @ ..] => rest = behind,
-            _ => return None,
+        let is_new = known.replace(value).is_none();
+        (is_new && (!is_escaped || name == b"MESSAGE")).then_some(behind)
+    }
+
+    /// Goes on behind the value of the message, which begins here.
+    pub(super) fn from_message(mut self, value: &'a [u8]) -> Option<Fields<'a>> {
+        match self.take(b"MESSAGE", value)? {
+            b"}" => {
+                self.fields.message = self.message?;
+                Some(self.fields)
+            }
+            [b',', behind @ ..] => self.read(behind),
+            _ => None,
         }
     }
-    fields.message = message?;
-    Some(fields)
 }
 
 /// Whether all bytes are printable ASCII.
-fn is_plain(bytes: &[u8]) -> bool {
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
     let is_plain = |byte: &u8| byte.wrapping_sub(0x20) < 0x60;
     let mut blocks = bytes.chunks(64);
     blocks.all(|block| block.iter().fold(true, |all, byte| all & is_plain(byte)))
@@ -134,8 +173,20 @@ mod tests {
         serde_json::from_slice(raw).ok()
     }
 
+    /// Checks what is read of a record that comes first, and of one behind each of these.
     fn check(raw: &[u8]) {
-        let Some(fields) = read(raw) else { return };
+        let first = [
+            r#"{"MESSAGE":"a"}"#,
+            r#"{"_BOOT_ID":"b","x":"y","MESSAGE":"a \"","_HOSTNAME":"h"}"#,
+            r#"{"_HOSTNAME":"abc","MESSAGE":"a"}"#,
+        ];
+        let fields = read(raw);
+        for before in first.map(str::as_bytes).into_iter().chain([raw]) {
+            let mut reader = Reader::default();
+            reader.read(before);
+            assert_eq!(reader.read(raw), fields);
+        }
+        let Some(fields) = fields else { return };
         let Some(message) = unescaped(str::from_utf8(fields.message).unwrap()) else {
             return;
         };
@@ -175,9 +226,11 @@ mod tests {
                 "\"MESSAGE\"|\"_BOOT_ID\"|\"_HOSTNAME\"|\"x\"|:|,|\"|\\\\|\\\\n|\\\\\"|\\{|\\}|[a-z ]{1,5}|\"[a-z\\\\\\\\\"]{0,4}\":\"[a-z\\\\\\\\\"n]{0,6}\"",
                 0..9,
             ),
+            host in "[a-c\"\\\\\n]{3}",
         ) {
             check(format!("{{{}}}", parts.concat()).as_bytes());
             check(format!("{{\"MESSAGE\":\"a\",{}}}", parts.concat()).as_bytes());
+            check(format!("{{\"_HOSTNAME\":\"{host}\",\"MESSAGE\":\"a{}}}", parts.concat()).as_bytes());
         }
 
         #[test]

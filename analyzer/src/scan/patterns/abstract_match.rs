@@ -12,8 +12,10 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 
 use super::ascii;
+use super::certain::after;
 use super::runs::{Letters, Run};
-use super::shape::{DIGITS, DRAWN, HEX, MIXED, Words, is_open};
+use super::shape::{DIGITS, DRAWN, HEX, ID, MIXED, is_open};
+use super::words::Words;
 use crate::lines::drawn;
 
 /// Size of an automaton in bytes; a larger one is not asked.
@@ -184,7 +186,10 @@ impl Follower {
     /// Goes on over what may follow in digits and numbers of base 16.
     fn over_number(&mut self, nfa: &NFA, kind: u8, (run, one): (Run, Transition)) -> bool {
         let digit = within(one, (b'0', b'9')) && self.close(nfa, one.next, Run::FREE);
-        digit || kind == HEX && within(one, (b'a', b'f')) && self.close(nfa, one.next, run)
+        digit
+            || matches!(kind, HEX | ID)
+                && within(one, (b'a', b'f'))
+                && self.close(nfa, one.next, run)
     }
 
     /// Goes on over what may follow where digits and letters stand together.
@@ -301,16 +306,6 @@ fn transitions(state: &State) -> impl Iterator<Item = Transition> + '_ {
     single.iter().copied().chain(each)
 }
 
-/// Where a state leads to over a byte.
-fn after(state: &State, byte: u8) -> Option<StateID> {
-    match state {
-        State::ByteRange { trans } => trans.matches_byte(byte).then_some(trans.next),
-        State::Sparse(all) => all.matches_byte(byte),
-        State::Dense(all) => all.matches_byte(byte),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use regex::bytes::Regex;
@@ -338,7 +333,7 @@ mod tests {
 
     fn may(source: &str, text: &[u8], is_escaped: bool) -> Option<bool> {
         let mut shape = Vec::new();
-        let words = shape::Words::of(["xid", "for"].into_iter());
+        let words = Words::of(["xid", "for", "6443"].into_iter());
         shape::write(text, is_escaped, &words, &mut shape).then_some(())?;
         let mut said = Vec::new();
         if is_escaped {
@@ -353,7 +348,7 @@ mod tests {
         #[test]
         fn no_shape_of_a_line_that_matches_is_called_impossible(
             parts in proptest::collection::vec(
-                "failed to pull |unauthorized|Xid|xid|for|FOR|fox|dbe|: |,|E1120 |no runtime for |veth|cafe|a1b2|dead|pull image |[0-9a-f]{8}-[0-9]{4}-[a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|-[b-d2-9]{5}|[a-f0-9]{3}-[xk7]{5}|[ .\"\\\\\n-]|[0-9]{1,4}|[0-9a-f]{1,9}|[0-9a-zA-Z]{1,9}",
+                "failed to pull |unauthorized|Xid|xid|for|FOR|fox|dbe|: |,|E1120 |no runtime for |veth|cafe|a1b2|dead|pull image |[0-9a-f]{8}-[0-9]{4}-[a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|-[b-d2-9]{5}|[a-f0-9]{3}-[xk7]{5}|5m0s|30T00|[a-zF]{2,5}[0-9a-f]{6,9}|[0-9]{2}6443[0-9a-f]{2}|[ .\"\\\\\n-]|[0-9]{1,4}|[0-9a-f]{1,9}|[0-9a-zA-Z]{1,9}",
                 0..9,
             ),
         ) {
@@ -371,7 +366,8 @@ mod tests {
 
     #[test]
     fn what_the_words_of_a_line_exclude_is_impossible() {
-        let line = b"E1120 10:00:21.1 812 a.go:72] pulled v1.2 sha256:0a1b2c3d4e5f as veth0a1b2c3d";
+        let line =
+            b"E1120 10:00:21.1 812 a.go:72] pulled q1r2s3t sha256:0a1b2c3d4e5f as veth0a1b2c3d";
         for (source, expected) in [
             (r"(?i)pull.{0,300}unauthorized", false),
             (r"no runtime for \w+", false),

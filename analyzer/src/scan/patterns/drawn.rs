@@ -1,6 +1,7 @@
 //! Shapes of what programs draw in lines: parts of names in the alphabet of Kubernetes, and UUIDs.
 
-use super::shape::{DIGIT, DRAWN, HEX, LETTER, Words, token_at};
+use super::shape::{DIGIT, DRAWN, ID, LETTER, token_at};
+use super::words::Words;
 use crate::lines::drawn;
 
 /// Lengths of drawn parts of names: the end of a pod's name, the hash of a template.
@@ -46,8 +47,8 @@ pub(super) fn is_uuid(text: &[u8]) -> bool {
     })
 }
 
-/// Appends the shape of a UUID: a number in base 16 each part that holds a digit, so that those of digits only are of no
-/// other shape. Gives its length.
+/// Appends the shape of a UUID: each part is open, so that those without a digit or a letter are of no other shape. Gives
+/// its length.
 pub(super) fn uuid(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
     let mut at = 0;
     for (number, length) in UUID.into_iter().enumerate() {
@@ -57,10 +58,9 @@ pub(super) fn uuid(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
         }
         let part = &text[at..at + length];
         at += length;
-        if part.iter().any(u8::is_ascii_digit) && !words.stand_in(part) {
-            shape.push(HEX);
-        } else {
-            shape.extend_from_slice(part);
+        match words.stand_in(part) {
+            true => shape.extend_from_slice(part),
+            false => shape.push(ID),
         }
     }
     at

@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder, bytes};
+use regex_automata::nfa::thompson::NFA;
 
-use super::ascii;
 use super::hit::Captures;
 use super::shape::is_open;
+use super::{ascii, certain};
 
 use crate::dress::Nature;
 use crate::facts::excerpt;
@@ -31,6 +32,8 @@ pub struct Expression {
     ascii: OnceLock<Option<bytes::Regex>>,
     loose: OnceLock<Vec<Loose>>,
     full: OnceLock<Option<Regex>>,
+    /// The automaton that tells what it captures in lines of a shape.
+    telling: OnceLock<Option<NFA>>,
 }
 
 /// An expression without bounds from this one on: texts up to that length it matches as the whole expression does.
@@ -108,25 +111,39 @@ impl Expression {
         }
     }
 
-    /// Whether it has no captures and matches every line of a shape: what it matches there has no open place in it and
+    /// Where it matches every line of a shape, if it has no captures: what it matches there has no open place in it and
     /// none beside it.
-    pub(super) fn matches_shape(&self, shape: &[u8]) -> bool {
+    pub(super) fn matches_shape(&self, shape: &[u8]) -> Option<Range<usize>> {
         let (regex, longest) = match self.loose().first() {
-            Some(loosest) => (self.compiled(loosest), loosest.least),
-            None => (self.ascii(), usize::MAX),
+            Some(loosest) => (self.compiled(loosest)?, loosest.least),
+            None => (self.ascii()?, usize::MAX),
         };
-        let Some(regex) = regex.filter(|regex| regex.capture_names().flatten().next().is_none())
-        else {
-            return false;
-        };
+        if regex.capture_names().flatten().next().is_some() {
+            return None;
+        }
         let is_known = |byte: Option<&u8>| byte.is_none_or(|byte| !is_open(*byte));
-        regex.find(shape).is_some_and(|found| {
-            // Without its bounds it matches the same where that is no longer than the least of them.
-            found.len() <= longest
-                && !found.as_bytes().iter().any(|byte| is_open(*byte))
-                && is_known(found.start().checked_sub(1).and_then(|at| shape.get(at)))
-                && is_known(shape.get(found.end()))
-        })
+        let found = regex.find(shape)?;
+        // Without its bounds it matches the same where that is no longer than the least of them.
+        let is_certain = found.len() <= longest
+            && !found.as_bytes().iter().any(|byte| is_open(*byte))
+            && is_known(found.start().checked_sub(1).and_then(|at| shape.get(at)))
+            && is_known(shape.get(found.end()));
+        is_certain.then(|| found.range())
+    }
+
+    /// What it captures in every line of a shape; none where lines may differ, or where it has no captures.
+    pub(super) fn captures_of_shape(&self, shape: &[u8]) -> Option<Captures> {
+        let telling = self
+            .telling
+            .get_or_init(|| certain::automaton(&self.source));
+        let found = certain::captured(telling.as_ref()?, shape)?;
+        let text = |at: Range<usize>| shape.get(at).and_then(|here| str::from_utf8(here).ok());
+        let named: Option<Vec<_>> = found
+            .into_iter()
+            .map(|(name, at)| Some((name, text(at)?)))
+            .collect();
+        let caught = sorted(named.filter(|named| !named.is_empty())?.into_iter());
+        Some(kept(&caught))
     }
 
     /// Whether it matches.
@@ -293,7 +310,8 @@ fn around(regex: &Regex, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::{self, Words};
+    use super::super::shape;
+    use super::super::words::Words;
     use super::*;
 
     const SOURCES: [&str; 8] = [
@@ -321,7 +339,7 @@ mod tests {
             assert!(shape::write(line.as_bytes(), false, &words, &mut shape));
             for source in SOURCES {
                 let expression = Expression::new(source);
-                if expression.matches_shape(&shape) {
+                if expression.matches_shape(&shape).is_some() {
                     proptest::prop_assert!(expression.is_match(&line), "{} {}", source, line);
                     proptest::prop_assert_eq!(expression.captures(&line), Some(Caught::new()));
                 }
@@ -339,7 +357,7 @@ mod tests {
             &words,
             &mut shape,
         );
-        let matched = SOURCES.map(|source| Expression::new(source).matches_shape(&shape));
+        let matched = SOURCES.map(|source| Expression::new(source).matches_shape(&shape).is_some());
         assert_eq!(
             matched,
             [true, true, false, false, false, false, false, false]

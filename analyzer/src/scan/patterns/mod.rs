@@ -6,6 +6,7 @@
 mod abstract_match;
 mod ascii;
 mod boots;
+mod certain;
 mod clauses;
 mod drawn;
 mod expression;
@@ -16,6 +17,7 @@ mod runs;
 mod search;
 mod shape;
 mod shapes;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};
@@ -32,8 +34,8 @@ pub use expression::{Expression, LinePattern};
 pub use hit::{Captures, Found, Hit};
 use index::{Held, Index};
 use search::Asking;
-use shape::Words;
 use shapes::{Learnt, Shapes};
+use words::Words;
 
 /// The compiled set.
 pub struct Patterns {

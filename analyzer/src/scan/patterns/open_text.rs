@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use super::shape;
+use super::{shape, words};
 
 /// A text of which parts may stand at open places.
 pub(super) struct OpenText {
@@ -22,9 +22,14 @@ impl OpenText {
         let may_be_open = |word: &Range<usize>| {
             let digits = bytes[word.clone()].iter().any(u8::is_ascii_digit);
             let at_end = word.start == 0 || word.end == bytes.len();
-            shape::may_be_open(&bytes[word.clone()]) && (digits || at_end)
+            words::may_be_open(&bytes[word.clone()]) && (digits || at_end)
         };
-        let mut open: Vec<Range<usize>> = words(bytes).into_iter().filter(may_be_open).collect();
+        let mut open: Vec<Range<usize>> = tokens(bytes).into_iter().filter(may_be_open).collect();
+        // What the text ends with may go on as an id that is glued to its name.
+        let last = tokens(bytes).pop().filter(|last| last.end == bytes.len());
+        let glued =
+            last.and_then(|last| words::glued(&bytes[last.clone()]).map(|at| last.start + at));
+        open.extend(glued.map(|from| from..bytes.len()));
         if open.is_empty() {
             return None;
         }
@@ -88,7 +93,7 @@ fn may_go_on_open<'b>(
 }
 
 /// Where digits and letters stand together.
-fn words(text: &[u8]) -> Vec<Range<usize>> {
+fn tokens(text: &[u8]) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for (at, byte) in text.iter().enumerate() {
         if !byte.is_ascii_alphanumeric() {
@@ -104,14 +109,14 @@ fn words(text: &[u8]) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::{self, Words};
+    use super::super::words::Words;
     use super::*;
 
     proptest::proptest! {
         #[test]
         fn a_text_that_stands_in_a_line_may_stand_in_its_shape(
             parts in proptest::collection::vec(
-                "[ .:\"-]|xid|no|to|bad|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}|-[b-d2-9]{5}|[0-9a-f]{8}-[0-9]{4}-[a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", 1..9,
+                "[ .:\"-]|xid|no|to|bad|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}|-[b-d2-9]{5}|5m0s|30T00|[a-z]{2,5}[0-9a-f]{6,9}|[0-9]{2}6443[0-9a-f]{2}|(pod)?[0-9a-f]{8}-[0-9]{4}-[a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", 1..9,
             ),
             from in 0..40usize,
             length in 3..14usize,
@@ -120,7 +125,7 @@ mod tests {
             let from = from.min(line.len());
             let to = (from + length).min(line.len());
             let text = &line[from..to];
-            let words = Words::of([text].into_iter());
+            let words = Words::of([text, "6443"].into_iter());
             let mut shape = Vec::new();
             assert!(shape::write(line.as_bytes(), false, &words, &mut shape));
             let there = memchr::memmem::find(&shape, text.as_bytes()).is_some();
@@ -133,7 +138,7 @@ mod tests {
     fn a_text_does_not_stand_where_its_words_do_not() {
         let words = Words::of(["xid", "x509: certificate has expired"].into_iter());
         let mut shape = Vec::new();
-        shape::write(b"pulled x1y2 at 10.0.0.1: no", false, &words, &mut shape);
+        shape::write(b"pulled x1y2z3w at 10.0.0.1: no", false, &words, &mut shape);
         for (text, expected) in [
             ("xid", false),
             ("x509: certificate has expired", false),

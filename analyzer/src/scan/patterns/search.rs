@@ -1,7 +1,9 @@
 //! The search of a stretch of lines: which patterns a line meets, and what comes of it.
 
+use std::borrow::Cow;
 use std::sync::PoisonError;
 
+use super::certain::Certain;
 use super::clauses::Clauses;
 use super::expression::Caught;
 use super::hit::{Counter, Found, add_alike};
@@ -9,7 +11,7 @@ use super::index::{Held, Index};
 use super::shapes::{Possible, Shapes};
 use super::{Patterns, boots, is_log};
 use crate::dress::Nature;
-use crate::lines::{LogLine, Origin, Record, Said};
+use crate::lines::{LogLine, Origin, Reader, Record, Said};
 use crate::parsers::{Channel, EXTRACTORS, Extracted};
 use crate::scan::manual;
 
@@ -34,16 +36,17 @@ impl Patterns {
             (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
         let mut shapes = self.lock_shapes().pop().unwrap_or_default();
         let words = self.words();
+        let mut reader = Reader::default();
         let (mut start, mut number) = (0, 0u32);
         search.found.is_records = true;
         while start < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
             let raw = &bytes[start..end];
-            let said = origin.said(raw);
+            let said = origin.said(raw, &mut reader);
             search.found.is_records &= raw.is_empty() || matches!(said, Said::Record(_));
             let possible = shapes.possible(self, words, (origin, &said));
             let asking = &mut search.asking;
-            asking.certain.clear();
+            let certain = possible.map_or(&[][..], |possible| possible.certain);
             match possible {
                 Some(Possible { numbers: [], .. }) => asking.numbers.clear(),
                 Some(few) if self.are_few(few) => asking.take(few),
@@ -62,7 +65,7 @@ impl Patterns {
                     Said::Record(record) => Some(record),
                     Said::Plain(_) | Said::Unclear => None,
                 };
-                self.line(origin, (raw, record, number), &mut search);
+                self.line(origin, (raw, record, number), certain, &mut search);
             }
             number = number.saturating_add(1);
             start = end + 1;
@@ -91,10 +94,12 @@ impl Patterns {
         &self,
         origin: &'l Origin<'_>,
         (raw, record, number): (&'l [u8], Option<Record<'l>>, u32),
+        certain: &[Certain],
         search: &mut Search,
     ) {
         let mut line = origin.decode_said(raw, record, number);
-        let text = line.text.clone();
+        let text = std::mem::take(&mut line.text);
+        line.text = Cow::Borrowed(&text);
         // What came of the expressions that the line met, and the patterns that match by their places there.
         let mut tried: Vec<(usize, Option<Caught<'_>>)> = Vec::new();
         let mut matched: Vec<(usize, usize)> = Vec::new();
@@ -109,10 +114,9 @@ impl Patterns {
             let same = self.same[index];
             let known = tried.iter().position(|(one, _)| *one == same);
             let at = known.unwrap_or_else(|| {
-                let caught = match search.asking.is_certain(index) {
-                    true => Some(Caught::new()),
-                    false => self.patterns[index].regex.captures(&text),
-                };
+                let known = certain.iter().find(|one| one.number as usize == index);
+                let known = known.and_then(|one| one.caught(&text));
+                let caught = known.or_else(|| self.patterns[index].regex.captures(&text));
                 tried.push((same, caught));
                 tried.len() - 1
             });
@@ -171,8 +175,6 @@ impl Heard {
 #[derive(Default)]
 pub(super) struct Asking {
     pub(super) numbers: Vec<u32>,
-    /// Patterns that match whatever stands at the open places of the line, in order.
-    certain: Vec<u32>,
     line: Held,
 }
 
@@ -181,11 +183,6 @@ impl Asking {
     fn take(&mut self, possible: Possible<'_>) {
         self.numbers.clear();
         self.numbers.extend_from_slice(possible.numbers);
-        self.certain.extend_from_slice(possible.certain);
-    }
-
-    fn is_certain(&self, index: usize) -> bool {
-        u32::try_from(index).is_ok_and(|index| self.certain.binary_search(&index).is_ok())
     }
 
     /// Notes what asks for some text of a line.
@@ -201,7 +198,6 @@ impl Asking {
         self.numbers.dedup();
         let is_possible = |number: &u32| possible.numbers.binary_search(number).is_ok();
         self.numbers.retain(is_possible);
-        self.certain.extend_from_slice(possible.certain);
     }
 
     /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.

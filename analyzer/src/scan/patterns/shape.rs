@@ -1,8 +1,9 @@
 //! The shape of a line: the line with its numbers and ids left open, so that lines which differ in nothing else share it.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::drawn::{self, is_uuid};
+use super::words::Words;
 use crate::lines::drawn::{are_letters, is_letter};
 
 /// An open place of digits.
@@ -12,11 +13,14 @@ pub(super) const HEX: u8 = 0x81;
 /// An open place of digits and letters, of which no more than three stand together unless all are of base 16.
 pub(super) const MIXED: u8 = 0x82;
 
+/// An open place of a part of a UUID: digits and the letters `a` to `f`, perhaps letters only.
+pub(super) const ID: u8 = 0x84;
+
 /// Whether a byte in lower case may stand at an open place.
 pub(super) fn may_stand_at(byte: u8, place: u8) -> bool {
     match place {
         DIGITS => byte.is_ascii_digit(),
-        HEX => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+        HEX | ID => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
         DRAWN => is_letter(byte),
         _ => byte.is_ascii_alphanumeric(),
     }
@@ -27,117 +31,17 @@ pub(super) const DRAWN: u8 = 0x83;
 
 /// Runs of so many letters or more stand in a shape as they are: they are words. Shorter ones by one letter do where
 /// they are known as words.
-const WORD: usize = 4;
+pub(super) const WORD: usize = 4;
 
 /// Whether a byte of a shape is an open place.
 pub(super) fn is_open(byte: u8) -> bool {
     byte >= DIGITS
 }
 
-/// What shapes have to show of the texts that are looked for: their words of three letters, and their words that could
-/// stand in numbers and ids (`x509`, `6443`, `dead`). What holds one of these is no open place.
-pub(super) struct Words {
-    /// Words of three letters, as a bit each.
-    short: Vec<u64>,
-    /// How the others begin, as a bit for each hash of four bytes.
-    begins: Vec<u64>,
-    /// The others, sorted.
-    others: Vec<Box<[u8]>>,
-}
-
-impl Words {
-    const LETTERS: usize = 26;
-    const BEGINS: usize = 1 << 16;
-
-    /// Those of the texts that are looked for, which are in lower case.
-    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
-        let mut short = vec![0; Self::LETTERS.pow(3) / 64 + 1];
-        let mut begins = vec![0; Self::BEGINS / 64];
-        let mut others = BTreeSet::new();
-        for text in texts {
-            let runs = text.as_bytes().split(|byte| !byte.is_ascii_alphabetic());
-            for at in runs.filter_map(Self::place) {
-                short[at / 64] |= 1u64 << (at % 64);
-            }
-            let tokens = text.as_bytes().split(|byte| kind(*byte) == OTHER);
-            for token in tokens.filter(|token| token.len() >= SHORTEST) {
-                let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
-                if kinds & DIGIT != 0 || kinds == HEX_LETTER || are_letters(token) {
-                    let at = Self::begin([token[0], token[1], token[2], token[3]]);
-                    begins[at / 64] |= 1u64 << (at % 64);
-                    others.insert(Box::from(token));
-                }
-            }
-        }
-        Self {
-            short,
-            begins,
-            others: others.into_iter().collect(),
-        }
-    }
-
-    fn place(word: &[u8]) -> Option<usize> {
-        let letters: &[u8; WORD - 1] = word.try_into().ok()?;
-        let number = |letter: u8| usize::from(letter.to_ascii_lowercase().wrapping_sub(b'a'));
-        let place = letters
-            .iter()
-            .fold(0, |place, letter| place * Self::LETTERS + number(*letter));
-        letters.iter().all(u8::is_ascii_alphabetic).then_some(place)
-    }
-
-    /// Whether a run of these letters stands in shapes as it is, and at no open place of digits and letters.
-    pub(super) fn stands_in_shapes(&self, run: [u8; WORD - 1]) -> bool {
-        run.iter().any(|byte| kind(*byte) == LETTER) && self.has_short(&run)
-    }
-
-    fn has_short(&self, word: &[u8]) -> bool {
-        Self::place(word).is_some_and(|at| self.short[at / 64] & (1 << (at % 64)) != 0)
-    }
-
-    #[inline]
-    fn begin(bytes: [u8; SHORTEST]) -> usize {
-        let folded = u32::from_le_bytes(bytes) | 0x2020_2020;
-        (folded.wrapping_mul(0x9e37_79b1) >> 16) as usize
-    }
-
-    /// Whether a part of a name that was drawn holds no word.
-    pub(super) fn is_free(&self, drawn: &[u8]) -> bool {
-        !self.stand_in(drawn) && !drawn.windows(WORD - 1).any(|three| self.has_short(three))
-    }
-
-    /// Whether one of the other words stands in digits and letters.
-    pub(super) fn stand_in(&self, token: &[u8]) -> bool {
-        let mut places = token.windows(SHORTEST).enumerate();
-        places.any(|(at, four)| {
-            let begin = Self::begin([four[0], four[1], four[2], four[3]]);
-            self.begins[begin / 64] & (1 << (begin % 64)) != 0 && self.begin_with(&token[at..])
-        })
-    }
-
-    fn begin_with(&self, token: &[u8]) -> bool {
-        let same = |word: &[u8]| {
-            token
-                .get(..word.len())
-                .is_some_and(|here| here.eq_ignore_ascii_case(word))
-        };
-        self.others.iter().any(|word| same(word))
-    }
-}
-
-/// The shortest word that is told apart in numbers and ids: a good part of all ids holds some shorter one.
-const SHORTEST: usize = 4;
-
-/// Whether digits and letters of a text that is looked for may stand at an open place, which holds none of its words.
-pub(super) fn may_be_open(token: &[u8]) -> bool {
-    let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
-    let is_short_word = token.len() + 1 == WORD && kinds & LETTER != 0 && kinds & DIGIT == 0;
-    token.len() < SHORTEST && !is_short_word
-}
-
 /// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
-const OTHER: u8 = 0;
+pub(super) const OTHER: u8 = 0;
 pub(super) const DIGIT: u8 = 1;
-const HEX_LETTER: u8 = 2;
+pub(super) const HEX_LETTER: u8 = 2;
 pub(super) const LETTER: u8 = 4;
 
 static KINDS: [u8; 256] = kinds();
@@ -157,7 +61,7 @@ const fn kinds() -> [u8; 256] {
     kinds
 }
 
-fn kind(byte: u8) -> u8 {
+pub(super) fn kind(byte: u8) -> u8 {
     KINDS[byte as usize]
 }
 
@@ -173,32 +77,111 @@ pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Ve
     while let Some(digit) = next_digit(text, at) {
         let start = token_start(text, digit, is_escaped);
         let (length, kinds) = token_at(&text[start..]);
-        let token = &text[start..start + length];
         // The digit may be the letter of an escape.
         at = (start + length).max(digit + 1);
-        if kinds & DIGIT == 0 || words.stand_in(token) {
+        if kinds & DIGIT == 0 {
             continue;
         }
         shape.extend_from_slice(&text[copied..start]);
-        if kinds & LETTER == 0 && is_uuid(&text[start..]) {
-            at = start + drawn::uuid(&text[start..], words, shape);
-        } else {
-            open(token, kinds, words, shape);
-            at += drawn::behind(&text[at..], words, shape);
+        copied = start;
+        if let Some(open) = open_with_rest(&text[start..], (length, kinds), words, shape) {
+            at = start + open;
+            copied = at;
         }
-        copied = at;
     }
     shape.extend_from_slice(&text[copied..]);
     true
 }
 
+/// Appends the shape of digits and letters that a text begins with, and of what is drawn together with them; gives the
+/// length of both. None where they stand as they are.
+#[inline]
+fn open_with_rest(
+    text: &[u8],
+    (length, kinds): (usize, u8),
+    words: &Words,
+    shape: &mut Vec<u8>,
+) -> Option<usize> {
+    let token = &text[..length];
+    if let Some(word) = words.first_in(token) {
+        return beside(token, word, words, shape).then_some(length);
+    }
+    let named = before_id(token, kinds);
+    shape.extend_from_slice(&token[..named]);
+    if (named > 0 || kinds & LETTER == 0) && is_uuid(&text[named..]) {
+        return Some(named + drawn::uuid(&text[named..], words, shape));
+    }
+    match named {
+        0 => open(token, kinds, words, shape),
+        _ => shape.push(HEX),
+    }
+    Some(length + drawn::behind(&text[length..], words, shape))
+}
+
+/// Appends a word with the shape of the digits and letters on both sides of it: long ids and numbers hold some word by
+/// chance. False where another word may stand there as well.
+fn beside(token: &[u8], word: Range<usize>, words: &Words, shape: &mut Vec<u8>) -> bool {
+    if word.len() == token.len() || words.stand_in(&token[word.start + 1..]) {
+        return false;
+    }
+    let side = |part: &[u8], shape: &mut Vec<u8>| {
+        let kinds = part.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+        match kinds & DIGIT {
+            0 => shape.extend_from_slice(part),
+            _ => open(part, kinds, words, shape),
+        }
+    };
+    side(&token[..word.start], shape);
+    shape.extend_from_slice(&token[word.clone()]);
+    side(&token[word.end..], shape);
+    true
+}
+
+/// Length of what names an id of base 16 that is glued to it (`veth1a2b3c4d`, `pod` before a UUID): up to the last letter
+/// of the first run that no such number holds. 0 where there is no such id.
+fn before_id(token: &[u8], kinds: u8) -> usize {
+    const SHORTEST_ID: usize = 6;
+    if kinds & LETTER == 0 || kind(token[0]) == DIGIT {
+        return 0;
+    }
+    let run = token.iter().take_while(|byte| kind(**byte) != DIGIT);
+    let last = run
+        .zip(1..)
+        .filter(|(byte, _)| kind(**byte) == LETTER)
+        .last();
+    let named = last.map_or(0, |(_, length)| length);
+    let id = &token[named..];
+    let is_id = id.len() >= SHORTEST_ID && id.iter().all(|byte| kind(*byte) != LETTER);
+    if is_id { named } else { 0 }
+}
+
+/// Whether the letters beside the digits say what these are: a unit, a time, a version (`5m0s`, `16GiB`, `30T00`, `v1`).
+fn is_measure(token: &[u8]) -> bool {
+    const SHORT: usize = 4;
+    if token.len() <= SHORT {
+        return true;
+    }
+    let is_letter = |byte: &&u8| kind(**byte) != DIGIT;
+    let digits = token.iter().take_while(|byte| !is_letter(byte)).count();
+    let unit = token[digits..].iter().take_while(is_letter).count();
+    digits > 0 && unit < WORD && !token[digits + unit..].iter().any(|byte| is_letter(&byte))
+}
+
 /// Appends the shape of digits and letters that stand together and hold a digit.
 fn open(token: &[u8], kinds: u8, words: &Words, shape: &mut Vec<u8>) {
+    let may_be_drawn = drawn::LENGTHS.contains(&token.len()) && are_letters(token);
     if kinds == DIGIT {
         shape.push(DIGITS);
     } else if kinds == DIGIT | HEX_LETTER {
         shape.push(HEX);
-    } else if drawn::LENGTHS.contains(&token.len()) && are_letters(token) && words.is_free(token) {
+    } else if !may_be_drawn && is_measure(token) {
+        for run in token.chunk_by(|a, b| (kind(*a) == DIGIT) == (kind(*b) == DIGIT)) {
+            match kind(run[0]) {
+                DIGIT => shape.push(DIGITS),
+                _ => shape.extend_from_slice(run),
+            }
+        }
+    } else if may_be_drawn && words.is_free(token) {
         shape.push(DRAWN);
     } else {
         mixed(token, words, shape);
@@ -334,14 +317,11 @@ mod tests {
                     }
                     at += 1;
                 }
-                _ if kinds & DIGIT == 0 || words.stand_in(token) => shape.extend_from_slice(token),
-                kinds if kinds & LETTER == 0 && is_uuid(&text[at..]) => {
-                    at += drawn::uuid(&text[at..], words, &mut shape) - length;
-                }
-                kinds => {
-                    open(token, kinds, words, &mut shape);
-                    at += drawn::behind(&text[at + length..], words, &mut shape);
-                }
+                _ if kinds & DIGIT == 0 => shape.extend_from_slice(token),
+                kinds => match open_with_rest(&text[at..], (length, kinds), words, &mut shape) {
+                    Some(open) => at += open - length,
+                    None => shape.extend_from_slice(token),
+                },
             }
             at += length;
         }
@@ -351,7 +331,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn from_digit_to_digit_gives_the_shape_byte_by_byte(
-            text in "([ -~]{0,9}|[0-9a-f]{1,9}|\\\\[nt\"0-9]|x509|xid| 12|\\\\|[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|-[bcdf2-9]{5}){0,9}",
+            text in "([ -~]{0,9}|[0-9a-f]{1,9}|\\\\[nt\"0-9]|x509|xid| 12|\\\\|(pod)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|-[bcdf2-9]{5}|[0-9]{3}6443[0-9a-f]{3}|veth[0-9a-f]{8}|5m0s){0,9}",
             is_escaped: bool,
         ) {
             let words = Words::of(["xid", "x509", "6443"].into_iter());

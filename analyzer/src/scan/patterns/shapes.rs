@@ -3,11 +3,14 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::abstract_match::Follower;
+use super::certain::Certain;
 use super::index::Held;
-use super::shape::{self, Words};
+use super::shape;
+use super::words::Words;
 use super::{Patterns, is_log};
 use crate::lines::{Origin, Said};
 
@@ -19,18 +22,22 @@ const OVERHEAD: usize = 160;
 const LONGEST: usize = 4096;
 /// Different shapes of one hash that are told apart.
 const SAME_HASH: usize = 4;
-/// Places that remember the hash of a shape that was seen once: what is said once only is not worth to be remembered.
-const ONCE: usize = 1 << 14;
-/// A thread meets a known shape so often before it is proven what can match it: a proof costs as much as that many tries.
-const WORTH_A_PROOF: u32 = 32;
+/// Places that remember the hash of a shape that was seen a few times, and how often.
+const FEW: usize = 1 << 14;
+/// So often a shape is seen before it is found out what can match it: that costs as much as so many searches.
+const WORTH_A_SEARCH: u64 = 8;
+/// A known shape is met so often before it is proven what can match it: a proof costs as much as that many tries.
+const WORTH_A_PROOF: u32 = 24;
 
 /// A shape, and what can match a line of it.
 struct Known {
     shape: Box<[u8]>,
     possible: Box<[u32]>,
-    certain: Box<[u32]>,
+    certain: Box<[Certain]>,
     /// Whether that was proven, or only looked for in the texts that patterns need.
     is_proven: bool,
+    /// How often all threads met it.
+    times: AtomicU32,
 }
 
 /// What asks for a line of a known shape.
@@ -38,8 +45,8 @@ struct Known {
 pub(super) struct Possible<'s> {
     /// What can match it, in order.
     pub(super) numbers: &'s [u32],
-    /// Patterns without captures that every line of the shape matches, in order.
-    pub(super) certain: &'s [u32],
+    /// Patterns that every line of the shape matches, in order.
+    pub(super) certain: &'s [Certain],
 }
 
 impl Known {
@@ -57,8 +64,6 @@ type ByHash<K> = HashMap<u64, Vec<K>, BuildHasherDefault<AsIs>>;
 struct Met {
     hash: u64,
     known: Arc<Known>,
-    /// How often it was met.
-    times: u32,
 }
 
 /// The shapes that one thread knows, found by their hash.
@@ -131,7 +136,7 @@ impl Learnt {
 struct Shared {
     known: ByHash<Arc<Known>>,
     bytes: usize,
-    once: Vec<u64>,
+    few: Vec<u64>,
 }
 
 /// What one thread knows, so that it need not ask the others.
@@ -179,16 +184,12 @@ impl Shapes {
                     self.bytes = 0;
                 }
                 self.bytes += known.shape.len() + OVERHEAD;
-                let times = 0;
-                self.known.insert(Met { hash, known, times })
+                self.known.insert(Met { hash, known })
             }
         };
-        let met = self.known.met.get_mut(at)?;
-        if !met.known.is_proven {
-            met.times += 1;
-            if met.times > WORTH_A_PROOF {
-                self.prove(patterns, at);
-            }
+        let known = &self.known.met.get(at)?.known;
+        if !known.is_proven && known.times.fetch_add(1, Ordering::Relaxed) >= WORTH_A_PROOF {
+            self.prove(patterns, at);
         }
         Some(self.known.met.get(at)?.known.possible())
     }
@@ -228,38 +229,48 @@ impl Shapes {
         let is_escaped = unproven.shape[1] != 0;
         self.said.clear();
         say(&unproven.shape, &mut self.said);
-        // Of other lines a part that names clock and speaker is no part of the message.
-        let matches = |number: &u32| {
-            let pattern = patterns.patterns.get(*number as usize);
-            is_escaped && pattern.is_some_and(|pattern| pattern.regex.matches_shape(&self.said))
-        };
         let possible = unproven.possible.iter().copied();
-        let certain: Box<[u32]> = possible.clone().filter(matches).collect();
+        let certain = possible.clone().filter_map(|number| {
+            let regex = &patterns.patterns.get(number as usize)?.regex;
+            Certain::of(number, regex, &self.said, is_escaped)
+        });
+        let certain: Box<[Certain]> = certain.collect();
+        let is_certain = |number: u32| {
+            let found = certain.binary_search_by_key(&number, |one| one.number);
+            found.is_ok()
+        };
         let possible = possible.filter(|number| {
             let may = |automaton| {
                 let words = patterns.words();
                 self.follower.may_match(automaton, words, &self.said)
             };
-            certain.binary_search(number).is_ok() || patterns.automaton(*number).is_none_or(may)
+            is_certain(*number) || patterns.automaton(*number).is_none_or(may)
         });
+        let possible = possible.collect();
         Known {
             shape: unproven.shape.clone(),
-            possible: possible.collect(),
+            possible,
             certain,
             is_proven: true,
+            times: AtomicU32::new(0),
         }
     }
 
-    /// What the others know of the present shape. Where it is seen for the second time, it is found out.
+    /// What the others know of the present shape. Where it was seen often enough, it is found out.
     fn ask(&mut self, patterns: &Patterns, origin: &Origin<'_>, hash: u64) -> Option<Arc<Known>> {
         {
             let mut shared = patterns.learnt.lock();
             if let Some(at) = place(&shared.known, hash, &self.shape) {
                 return shared.known.get(&hash)?.get(at).map(Arc::clone);
             }
-            shared.once.resize(ONCE, 0);
-            let once = &mut shared.once[(hash >> 32) as usize % ONCE];
-            if std::mem::replace(once, hash) != hash {
+            shared.few.resize(FEW, 0);
+            let few = &mut shared.few[(hash >> 32) as usize % FEW];
+            let times = match *few / WORTH_A_SEARCH == hash / WORTH_A_SEARCH {
+                true => (*few % WORTH_A_SEARCH + 1).min(WORTH_A_SEARCH - 1),
+                false => 1,
+            };
+            *few = hash / WORTH_A_SEARCH * WORTH_A_SEARCH + times;
+            if times < WORTH_A_SEARCH - 1 {
                 return None;
             }
             if shared
@@ -299,6 +310,7 @@ impl Shapes {
             is_proven: possible.is_empty(),
             possible: possible.into(),
             certain: Box::default(),
+            times: AtomicU32::new(0),
         })
     }
 }

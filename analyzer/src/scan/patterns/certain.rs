@@ -1,0 +1,303 @@
+//! What an expression matches in every line of a shape: what it finds there has no open place in it and none beside it,
+//! so that it need not be tried on each.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
+use regex_automata::util::look::Look;
+use regex_automata::util::primitives::{PatternID, StateID};
+use regex_syntax::is_word_byte;
+
+use super::ascii;
+use super::expression::{Caught, Expression};
+use super::hit::Captures;
+use super::shape::{is_open, may_stand_at};
+
+/// A pattern that matches every line of a shape.
+pub(super) struct Certain {
+    /// Its number.
+    pub(super) number: u32,
+    /// What it captures there.
+    pub(super) captures: Captures,
+    /// What stands there with one byte on both sides; of a line of which only a part may be the message, the message has to
+    /// hold it. Empty where all of the shape is the message.
+    pub(super) witness: Box<[u8]>,
+}
+
+impl Certain {
+    /// A pattern of which that is so; `is_message` where all of the shape is the message.
+    pub(super) fn of(
+        number: u32,
+        regex: &Expression,
+        shape: &[u8],
+        is_message: bool,
+    ) -> Option<Self> {
+        let certain = |captures, witness: &[u8]| Self {
+            number,
+            captures,
+            witness: witness.into(),
+        };
+        if let Some(at) = regex.matches_shape(shape) {
+            if is_message {
+                return Some(certain(Captures::new(), &[]));
+            }
+            let witness = shape.get(at.start.checked_sub(1)?..at.end + 1)?;
+            return Some(certain(Captures::new(), witness));
+        }
+        let captures = is_message.then(|| regex.captures_of_shape(shape))??;
+        Some(certain(captures, &[]))
+    }
+
+    /// What it captures in a message of the shape; none where the message is a part that does not show it.
+    pub(super) fn caught(&self, message: &str) -> Option<Caught<'_>> {
+        let is_shown = self.witness.is_empty()
+            || memchr::memmem::find(message.as_bytes(), &self.witness).is_some();
+        let captures = self.captures.iter();
+        let caught = captures.map(|(name, value)| (name.as_str(), Cow::Borrowed(value.as_str())));
+        is_shown.then(|| caught.collect())
+    }
+}
+
+/// Size of an automaton in bytes; a larger one is not asked.
+const LARGEST: usize = 1 << 17;
+
+/// The automaton of an expression for ASCII, with its captures.
+pub(super) fn automaton(source: &str) -> Option<NFA> {
+    let hir = regex_syntax::parse(&ascii::narrow(source)?).ok()?;
+    let config = Config::new()
+        .utf8(false)
+        .nfa_size_limit(Some(LARGEST))
+        .which_captures(WhichCaptures::All);
+    Compiler::new().configure(config).build_from_hir(&hir).ok()
+}
+
+/// What an automaton finds in all lines of a shape, by the names of its groups; none where lines may differ.
+///
+/// It is followed as a search that goes back does: the first that is found is what every search finds. Wherever that
+/// depends on what stands at an open place it is given up.
+pub(super) fn captured<'n>(nfa: &'n NFA, shape: &[u8]) -> Option<Vec<(&'n str, Range<usize>)>> {
+    let mut search = Search {
+        nfa,
+        shape,
+        seen: vec![false; nfa.states().len() * (shape.len() + 1)],
+        slots: vec![None; nfa.group_info().slot_len()],
+    };
+    for start in 0..=shape.len() {
+        if shape.get(start).is_some_and(|byte| is_open(*byte)) && search.may_begin_in(shape[start])
+        {
+            return None;
+        }
+        search.slots.fill(None);
+        match search.from(start) {
+            Some(true) => break,
+            Some(false) if start < shape.len() => {}
+            _ => return None,
+        }
+    }
+    let names = nfa.group_info().pattern_names(PatternID::ZERO).enumerate();
+    let of = |group: usize| Some(search.slots[2 * group]?..search.slots[2 * group + 1]?);
+    let named = names.filter_map(|(group, name)| Some((name?, of(group)?)));
+    Some(named.collect())
+}
+
+struct Search<'s> {
+    nfa: &'s NFA,
+    shape: &'s [u8],
+    /// States that were tried at a place, which need not be tried there again.
+    seen: Vec<bool>,
+    slots: Vec<Option<usize>>,
+}
+
+/// What is left to be tried.
+enum Left {
+    /// A state at a place.
+    Try(StateID, usize),
+    /// What a group held before.
+    Restore(usize, Option<usize>),
+}
+
+impl Search<'_> {
+    /// Whether there is a match from a place on; none where an open place decides.
+    fn from(&mut self, start: usize) -> Option<bool> {
+        let mut left = vec![Left::Try(self.nfa.start_anchored(), start)];
+        while let Some(next) = left.pop() {
+            match next {
+                Left::Restore(slot, before) => self.slots[slot] = before,
+                Left::Try(state, at) => {
+                    if self.go(state, at, &mut left)? {
+                        return Some(true);
+                    }
+                }
+            }
+        }
+        Some(false)
+    }
+
+    fn go(&mut self, mut state: StateID, mut at: usize, left: &mut Vec<Left>) -> Option<bool> {
+        loop {
+            let place = state.as_usize() * (self.shape.len() + 1) + at;
+            if std::mem::replace(&mut self.seen[place], true) {
+                return Some(false);
+            }
+            match self.nfa.state(state) {
+                State::Match { .. } => return Some(true),
+                State::Fail => return Some(false),
+                State::Look { look, next } => {
+                    if !self.holds(*look, at)? {
+                        return Some(false);
+                    }
+                    state = *next;
+                }
+                State::Capture { next, slot, .. } => {
+                    left.push(Left::Restore(slot.as_usize(), self.slots[slot.as_usize()]));
+                    self.slots[slot.as_usize()] = Some(at);
+                    state = *next;
+                }
+                State::Union { alternates } => {
+                    let (first, others) = alternates.split_first()?;
+                    left.extend(others.iter().rev().map(|one| Left::Try(*one, at)));
+                    state = *first;
+                }
+                State::BinaryUnion { alt1, alt2 } => {
+                    left.push(Left::Try(*alt2, at));
+                    state = *alt1;
+                }
+                over => {
+                    let Some(byte) = self.shape.get(at) else {
+                        return Some(false);
+                    };
+                    if is_open(*byte) {
+                        return (!may_go_over(over, *byte)).then_some(false);
+                    }
+                    let Some(next) = after(over, *byte) else {
+                        return Some(false);
+                    };
+                    (state, at) = (next, at + 1);
+                }
+            }
+        }
+    }
+
+    /// Whether an anchor holds at a place. What stands at open places are letters and digits.
+    fn holds(&self, look: Look, at: usize) -> Option<bool> {
+        let before = at.checked_sub(1).map(|at| self.shape[at]);
+        let behind = self.shape.get(at).copied();
+        let is_word =
+            |byte: Option<u8>| byte.is_some_and(|byte| is_open(byte) || is_word_byte(byte));
+        let (word_before, word_behind) = (is_word(before), is_word(behind));
+        Some(match look {
+            Look::Start => before.is_none(),
+            Look::End => behind.is_none(),
+            Look::StartLF => before.is_none_or(|byte| byte == b'\n'),
+            Look::EndLF => behind.is_none_or(|byte| byte == b'\n'),
+            Look::WordAscii => word_before != word_behind,
+            Look::WordAsciiNegate => word_before == word_behind,
+            Look::WordStartAscii => !word_before && word_behind,
+            Look::WordEndAscii => word_before && !word_behind,
+            _ => return None,
+        })
+    }
+
+    /// Whether a match may begin at an open place of a kind, anchors left aside.
+    fn may_begin_in(&self, kind: u8) -> bool {
+        let mut open = vec![self.nfa.start_anchored()];
+        let mut seen = vec![false; self.nfa.states().len()];
+        while let Some(state) = open.pop() {
+            if std::mem::replace(&mut seen[state.as_usize()], true) {
+                continue;
+            }
+            match self.nfa.state(state) {
+                State::Match { .. } => return true,
+                State::Fail => {}
+                State::Look { next, .. } | State::Capture { next, .. } => open.push(*next),
+                State::Union { alternates } => open.extend(alternates.iter()),
+                State::BinaryUnion { alt1, alt2 } => open.extend([*alt1, *alt2]),
+                over => {
+                    if may_go_over(over, kind) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Whether a state leads on over some byte that may stand at an open place.
+fn may_go_over(state: &State, kind: u8) -> bool {
+    (0..0x80u8).any(|byte| may_stand_at(byte, kind) && after(state, byte).is_some())
+}
+
+/// Where a state leads to over a byte.
+pub(super) fn after(state: &State, byte: u8) -> Option<StateID> {
+    match state {
+        State::ByteRange { trans } => trans.matches_byte(byte).then_some(trans.next),
+        State::Sparse(all) => all.matches_byte(byte),
+        State::Dense(all) => all.matches_byte(byte),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::bytes::Regex;
+
+    use super::super::shape;
+    use super::super::words::Words;
+    use super::*;
+
+    const SOURCES: [&str; 9] = [
+        r"\b(?P<device>cilium_vxlan|flannel\.\d+)\b",
+        r"(?i)(?P<a>pull\w*) (?P<b>image|[a-z]+)",
+        r"(?P<a>x(?:.*y)?) ",
+        r"^(?P<a>[A-Z]+):|(?P<b>to\b)",
+        r"(?P<a>no(?:t ready)?)(?P<b> \d+)?",
+        r"(?P<a>\S+) is (?P<b>up|down)$",
+        r"a(?P<a>b*?)(?P<b>c|bc)",
+        r"(?P<a>[\w-]*plugin)\B",
+        r"(?:^|\s)(?P<a>kube-system)\s",
+    ];
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_found_in_a_shape_is_found_in_every_line_of_it(
+            parts in proptest::collection::vec(
+                "cilium_vxlan|flannel\\.|pull|pulled |image|x|y| |to|ERR: |no|not ready|\\S| is up|abbc|plugin|kube-system|[0-9]{1,3}|[0-9a-f]{2,6}|veth[0-9a-f]{7}|[a-z0-9]{1,7}|\n",
+                0..8,
+            ),
+        ) {
+            let line = parts.concat();
+            let words = Words::of(["pull", "not"].into_iter());
+            let mut shape = Vec::new();
+            proptest::prop_assume!(shape::write(line.as_bytes(), false, &words, &mut shape));
+            for source in SOURCES {
+                let nfa = automaton(source).unwrap();
+                let Some(found) = captured(&nfa, &shape) else { continue };
+                let regex = Regex::new(source).unwrap();
+                let matched = regex.captures(line.as_bytes());
+                proptest::prop_assert!(matched.is_some(), "{} in {:?}", source, line);
+                let names = regex.capture_names().flatten();
+                let wanted: Vec<_> = matched.iter().flat_map(|all| names.clone().filter_map(|name| Some((name, all.name(name)?.as_bytes())))).collect();
+                let found: Vec<_> = found.iter().map(|(name, at)| (*name, &shape[at.clone()])).collect();
+                proptest::prop_assert_eq!(found, wanted, "{} in {:?}", source, line);
+            }
+        }
+    }
+
+    #[test]
+    fn a_match_between_open_places_is_certain_and_one_that_they_decide_is_not() {
+        let words = Words::of(std::iter::empty());
+        let mut shape = Vec::new();
+        let line = b"cilium_vxlan: no queue on lxc0a1b2c3d4e5f, 17 left";
+        shape::write(line, false, &words, &mut shape);
+        let found =
+            |source: &str| captured(&automaton(source).unwrap(), &shape).map(|all| all.len());
+        assert_eq!(found(r"\b(?P<device>cilium_vxlan|flannel\.\d+)\b"), Some(1));
+        assert_eq!(found(r"(?P<what>queue)"), Some(1));
+        assert_eq!(found(r"(?P<what>queue.*\d)"), None);
+        assert_eq!(found(r"(?P<what>left)"), Some(1));
+        assert_eq!(found(r"(?P<what>1?7 left)"), None);
+        assert_eq!(found(r"(?P<what>missing)"), None);
+    }
+}

@@ -1,0 +1,238 @@
+//! What shapes have to show of the texts that are looked for.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::shape::{DIGIT, HEX_LETTER, LETTER, OTHER, WORD, kind, token_at};
+use crate::lines::drawn::are_letters;
+
+/// The words of the texts that are looked for: those of three letters, and those that could stand in numbers and ids
+/// (`x509`, `6443`, `dead`). What holds one of these is no open place.
+pub(super) struct Words {
+    /// Words of three letters, as a bit each.
+    short: Bits,
+    /// The others that a text begins and ends with: they may stand anywhere among digits and letters.
+    anywhere: Vec<Box<[u8]>>,
+    /// Three bytes of each, at its first and its second place.
+    threes: Bits,
+    /// Four bytes of each, with which it begins.
+    begins: Bits,
+    /// The others that a text goes on before or behind with a byte that is neither digit nor letter, so that digits and
+    /// letters begin or end with them.
+    bounded: Vec<Bounded>,
+    /// Four bytes of each, at its bounded end.
+    bounds: Bits,
+}
+
+/// A word that a text goes on beside.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Bounded {
+    word: Box<[u8]>,
+    /// It does before it.
+    begins: bool,
+    /// It does behind it.
+    ends: bool,
+}
+
+/// The shortest word that is told apart in numbers and ids: a good part of all ids holds some shorter one.
+const SHORTEST: usize = 4;
+
+impl Words {
+    /// Those of the texts that are looked for, which are in lower case.
+    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let mut short = Bits::default();
+        let mut anywhere = BTreeSet::new();
+        let mut bounded = BTreeSet::new();
+        for text in texts {
+            let text = text.as_bytes();
+            let runs = text.split(|byte| !byte.is_ascii_alphabetic());
+            for letters in runs.filter_map(|run| run.first_chunk().filter(|_| run.len() == 3)) {
+                short.set(three(letters));
+            }
+            for at in others(text) {
+                let (begins, ends) = (at.start > 0, at.end < text.len());
+                let word: Box<[u8]> = text[at].into();
+                match begins || ends {
+                    false => anywhere.insert(word),
+                    true => bounded.insert(Bounded { word, begins, ends }),
+                };
+            }
+        }
+        let (mut threes, mut begins) = (Bits::default(), Bits::default());
+        for word in &anywhere {
+            let places = word.windows(3).take(2);
+            places
+                .filter_map(|at| at.first_chunk())
+                .for_each(|at| threes.set(three(at)));
+            word.first_chunk()
+                .into_iter()
+                .for_each(|at| begins.set(four(at)));
+        }
+        let mut bounds = Bits::default();
+        for one in &bounded {
+            let end = match one.begins {
+                true => one.word.first_chunk(),
+                false => one.word.last_chunk(),
+            };
+            end.into_iter().for_each(|at| bounds.set(four(at)));
+        }
+        Self {
+            short,
+            anywhere: anywhere.into_iter().collect(),
+            threes,
+            begins,
+            bounded: bounded.into_iter().collect(),
+            bounds,
+        }
+    }
+
+    /// Whether a run of these letters stands in shapes as it is, and at no open place of digits and letters.
+    pub(super) fn stands_in_shapes(&self, run: [u8; WORD - 1]) -> bool {
+        run.iter().any(|byte| kind(*byte) == LETTER) && self.has_short(&run)
+    }
+
+    /// Whether three letters are a word.
+    pub(super) fn has_short(&self, run: &[u8]) -> bool {
+        let letters = run.first_chunk().filter(|_| run.len() == WORD - 1);
+        letters.is_some_and(|letters| {
+            letters.iter().all(u8::is_ascii_alphabetic) && self.short.has(three(letters))
+        })
+    }
+
+    /// Whether a part of a name that was drawn holds no word.
+    pub(super) fn is_free(&self, drawn: &[u8]) -> bool {
+        !self.stand_in(drawn) && !drawn.windows(WORD - 1).any(|three| self.has_short(three))
+    }
+
+    /// Whether one of the other words may stand in digits and letters that stand together.
+    pub(super) fn stand_in(&self, token: &[u8]) -> bool {
+        self.first_in(token).is_some()
+    }
+
+    /// Where the first of them stands.
+    #[inline]
+    pub(super) fn first_in(&self, token: &[u8]) -> Option<Range<usize>> {
+        let (first, last) = (token.first_chunk()?, token.last_chunk()?);
+        if self.bounds.has(four(first)) || self.bounds.has(four(last)) {
+            let mut bounded = self.bounded.iter();
+            if bounded.any(|one| one.stands_in(token)) {
+                return Some(0..token.len());
+            }
+        }
+        // A word has three bytes at one of any two places that follow one another.
+        let mut at = 1;
+        while let Some(bytes) = token.get(at..).and_then(|rest| rest.first_chunk()) {
+            if self.threes.has(three(bytes))
+                && let Some(found) = self.at(token, at - 1).or_else(|| self.at(token, at))
+            {
+                return Some(found);
+            }
+            at += 2;
+        }
+        None
+    }
+
+    /// The word that stands anywhere which begins here.
+    fn at(&self, token: &[u8], at: usize) -> Option<Range<usize>> {
+        let rest = &token[at..];
+        if !self.begins.has(four(rest.first_chunk()?)) {
+            return None;
+        }
+        let same = |word: &&Box<[u8]>| {
+            let here = rest.get(..word.len());
+            here.is_some_and(|here| here.eq_ignore_ascii_case(word))
+        };
+        let longest = self
+            .anywhere
+            .iter()
+            .filter(same)
+            .map(|word| word.len())
+            .max();
+        longest.map(|length| at..at + length)
+    }
+}
+
+impl Bounded {
+    fn stands_in(&self, token: &[u8]) -> bool {
+        let length = self.word.len();
+        let same =
+            |here: Option<&[u8]>| here.is_some_and(|here| here.eq_ignore_ascii_case(&self.word));
+        match (self.begins, self.ends) {
+            (true, true) => same(Some(token)),
+            (true, false) => same(token.get(..length)),
+            _ => same(token.len().checked_sub(length).map(|from| &token[from..])),
+        }
+    }
+}
+
+/// Where the words of a text stand that could stand in numbers and ids.
+fn others(text: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let (length, kinds) = token_at(&text[at..]);
+        let token = &text[at..at + length];
+        let may = kinds & DIGIT != 0 || kinds == HEX_LETTER || are_letters(token);
+        if length >= SHORTEST && may {
+            found.push(at..at + length);
+        }
+        at += length.max(1);
+    }
+    found
+}
+
+/// Whether digits and letters of a text that is looked for may stand at an open place, which holds none of its words.
+pub(super) fn may_be_open(token: &[u8]) -> bool {
+    let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+    let is_short_word = token.len() + 1 == WORD && kinds & LETTER != 0 && kinds & DIGIT == 0;
+    token.len() < SHORTEST && !is_short_word
+}
+
+/// From where on letters may be a part of an id of base 16 that is glued to its name; none where a digit shows what they
+/// are, or all of them may be.
+pub(super) fn glued(letters: &[u8]) -> Option<usize> {
+    if letters.iter().any(|byte| kind(*byte) == DIGIT) {
+        return None;
+    }
+    let named = letters.iter().rposition(|byte| kind(*byte) == LETTER)? + 1;
+    (named < letters.len()).then_some(named)
+}
+
+/// One bit for each hash.
+struct Bits(Box<[u64; Bits::NUMBERS]>);
+
+impl Default for Bits {
+    fn default() -> Self {
+        Self(Box::new([0; Self::NUMBERS]))
+    }
+}
+
+impl Bits {
+    const NUMBERS: usize = 1 << 10;
+
+    fn set(&mut self, hash: u16) {
+        let hash = usize::from(hash);
+        self.0[hash / 64] |= 1 << (hash % 64);
+    }
+
+    #[inline]
+    fn has(&self, hash: u16) -> bool {
+        let hash = usize::from(hash);
+        self.0[hash / 64] & (1 << (hash % 64)) != 0
+    }
+}
+
+/// Three letters or digits whatever their case, each in five bits: of letters no two are the same.
+#[inline]
+fn three([first, second, third]: &[u8; 3]) -> u16 {
+    let five = |byte: u8| u16::from(byte & 0x1f);
+    let is_digit = |byte: u8| u16::from(!byte >> 6 & 1);
+    five(*first) | five(*second) << 5 | five(*third) << 10 | is_digit(*second) << 15
+}
+
+/// A hash of four bytes whatever their case.
+#[inline]
+fn four(bytes: &[u8; 4]) -> u16 {
+    let folded = u32::from_le_bytes(*bytes) | 0x2020_2020;
+    (folded.wrapping_mul(0x9e37_79b1) >> 16) as u16
+}
