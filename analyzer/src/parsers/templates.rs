@@ -95,8 +95,23 @@ struct Template {
 #[serde(default)]
 struct Pod {
     metadata: Meta,
-    spec: PodSpec,
+    spec: Images,
     status: Status,
+}
+
+/// What of a pod's containers is compared: admission adds variables, resources and selectors to pods.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Images {
+    containers: Vec<Image>,
+    init_containers: Vec<Image>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Image {
+    name: String,
+    image: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -242,11 +257,14 @@ pub(super) fn of_pod(item: &Item<'_>) -> Option<AnyFact> {
         return None;
     }
     let workload = format!("pod/{}/{}", object.metadata.namespace, object.metadata.name);
-    let seen = containers(&workload, &object.spec, None);
-    // Admission adds variables, resources and selectors to pods; only their images are compared.
-    let images = seen.into_iter().map(|one| Seen {
-        workload: one.workload,
-        container: one.container,
+    let Images {
+        containers,
+        init_containers,
+    } = object.spec;
+    let images = containers.into_iter().chain(init_containers);
+    let images = images.map(|one| Seen {
+        workload: workload.clone(),
+        container: one.name,
         image: one.image,
         ..Seen::default()
     });
