@@ -13,11 +13,26 @@ pub(crate) const RANGES: [(u8, u8); 8] = [
     (b'z', b'z'),
 ];
 
+static LETTERS: [bool; 256] = letters();
+
+const fn letters() -> [bool; 256] {
+    let mut letters = [false; 256];
+    let mut range = 0;
+    while range < RANGES.len() {
+        let (first, last) = RANGES[range];
+        let mut byte = first;
+        while byte <= last {
+            letters[byte as usize] = true;
+            byte += 1;
+        }
+        range += 1;
+    }
+    letters
+}
+
 /// Whether a byte is of it.
 pub(crate) fn is_letter(byte: u8) -> bool {
-    RANGES
-        .iter()
-        .any(|(first, last)| (*first..=*last).contains(&byte))
+    LETTERS[usize::from(byte)]
 }
 
 /// Whether all bytes are.

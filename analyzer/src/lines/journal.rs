@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::quick::Escapes;
 use super::{LogLine, quick};
 
 /// What a diagnosis reads of a record.
@@ -43,9 +44,11 @@ impl<'l> Read<'l> {
         reader.0.read(raw).map(Self)
     }
 
-    /// The message as it stands there, where nothing but it may be escaped.
-    pub fn message(&self) -> &'l [u8] {
-        self.0.message
+    /// The message as it stands there, and whether something in it is escaped; none where a character may be written as a
+    /// number.
+    pub fn message(&self) -> Option<(&'l [u8], bool)> {
+        let escapes = self.0.escapes;
+        (escapes != Escapes::Others).then_some((self.0.message, escapes != Escapes::None))
     }
 
     /// Takes it over into a line; false where its message is no text of JSON.
@@ -100,7 +103,7 @@ fn time(micros: &str) -> Option<DateTime<Utc>> {
 
 fn message_of<'l>(fields: &quick::Fields<'l>) -> Option<Cow<'l, str>> {
     let message = str::from_utf8(fields.message).ok()?;
-    if !fields.is_escaped {
+    if fields.escapes == Escapes::None {
         return Some(Cow::Borrowed(message));
     }
     quick::unescaped(message).map(Cow::Owned)

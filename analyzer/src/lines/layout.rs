@@ -59,7 +59,7 @@ impl Layout {
             fields,
             message: None,
         };
-        parts.from_message(value)
+        parts.behind_head(value)
     }
 
     /// Whether names and signs are the same, and values hold no sign.

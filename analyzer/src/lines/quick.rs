@@ -8,13 +8,25 @@ use super::layout::Layout;
 pub(super) struct Fields<'a> {
     /// The message, in which characters may be escaped.
     pub(super) message: &'a [u8],
-    /// Whether some are.
-    pub(super) is_escaped: bool,
+    /// Which are.
+    pub(super) escapes: Escapes,
     pub(super) realtime: Option<&'a [u8]>,
     pub(super) unit: Option<&'a [u8]>,
     pub(super) identifier: Option<&'a [u8]>,
     pub(super) boot: Option<&'a [u8]>,
     pub(super) host: Option<&'a [u8]>,
+}
+
+/// What is escaped in a text of JSON.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Escapes {
+    /// Nothing.
+    #[default]
+    None,
+    /// Letters that are written as they are, or by one letter.
+    Letters,
+    /// Characters that are written as a number, or what is no escape.
+    Others,
 }
 
 /// Reads records one after another.
@@ -69,12 +81,12 @@ impl<'a> Parts<'a> {
 
     /// Takes a field with its value and what stands behind that; gives what does.
     pub(super) fn take(&mut self, name: &[u8], value: &'a [u8]) -> Option<&'a [u8]> {
-        let (length, is_escaped) = length(value)?;
+        let (length, escapes) = length(value)?;
         let (value, behind) = (&value[..length], &value[length + 1..]);
         let fields = &mut self.fields;
         let known = match name {
             b"MESSAGE" => {
-                fields.is_escaped = is_escaped;
+                fields.escapes = escapes;
                 &mut self.message
             }
             b"__REALTIME_TIMESTAMP" => &mut fields.realtime,
@@ -84,17 +96,16 @@ impl<'a> Parts<'a> {
             b"_HOSTNAME" => &mut fields.host,
             _ => {
                 // Nobody reads it, but a record with an escape that is none is no record.
-                let is_valid = !is_escaped || escapes_letters(value);
-                let is_valid = is_valid && memchr::memchr(b'\\', name).is_none();
+                let is_valid = escapes != Escapes::Others && memchr::memchr(b'\\', name).is_none();
                 return is_valid.then_some(behind);
             }
         };
         let is_new = known.replace(value).is_none();
-        (is_new && (!is_escaped || name == b"MESSAGE")).then_some(behind)
+        (is_new && (escapes == Escapes::None || name == b"MESSAGE")).then_some(behind)
     }
 
     /// Goes on behind the value of the message, which begins here.
-    pub(super) fn from_message(mut self, value: &'a [u8]) -> Option<Fields<'a>> {
+    pub(super) fn behind_head(mut self, value: &'a [u8]) -> Option<Fields<'a>> {
         match self.take(b"MESSAGE", value)? {
             b"}" => {
                 self.fields.message = self.message?;
@@ -113,32 +124,25 @@ pub(super) fn is_plain(bytes: &[u8]) -> bool {
     blocks.all(|block| block.iter().fold(true, |all, byte| all & is_plain(byte)))
 }
 
-/// Where a text of JSON ends, and whether something in it is escaped.
-fn length(text: &[u8]) -> Option<(usize, bool)> {
+/// Where a text of JSON ends, and what in it is escaped.
+fn length(text: &[u8]) -> Option<(usize, Escapes)> {
     let mut at = 0;
-    let mut is_escaped = false;
+    let mut escapes = Escapes::None;
     loop {
         at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
         if text[at] == b'"' {
-            return Some((at, is_escaped));
+            return Some((at, escapes));
         }
-        is_escaped = true;
+        escapes = match text.get(at + 1)? {
+            b'n' | b't' | b'r' | b'b' | b'f' | b'"' | b'\\' | b'/'
+                if escapes != Escapes::Others =>
+            {
+                Escapes::Letters
+            }
+            _ => Escapes::Others,
+        };
         at += 2;
     }
-}
-
-/// Whether every escape stands for one letter.
-fn escapes_letters(text: &[u8]) -> bool {
-    let mut rest = text;
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        let (Some(b'n' | b't' | b'r' | b'b' | b'f' | b'"' | b'\\' | b'/'), Some(behind)) =
-            (rest.get(at + 1), rest.get(at + 2..))
-        else {
-            return false;
-        };
-        rest = behind;
-    }
-    true
 }
 
 /// A text with its escapes taken out; none where it holds one that is none, or a character written as a number.

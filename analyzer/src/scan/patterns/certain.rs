@@ -299,5 +299,9 @@ mod tests {
         assert_eq!(found(r"(?P<what>left)"), Some(1));
         assert_eq!(found(r"(?P<what>1?7 left)"), None);
         assert_eq!(found(r"(?P<what>missing)"), None);
+        shape.clear();
+        shape::write(b"at 17 left", false, &words, &mut shape);
+        let within = automaton(r"\B(?P<what>\d) |(?P<left>left)").unwrap();
+        assert!(captured(&within, &shape).is_none());
     }
 }

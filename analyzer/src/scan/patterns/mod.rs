@@ -33,7 +33,6 @@ use clauses::Clauses;
 pub use expression::{Expression, LinePattern};
 pub use hit::{Captures, Found, Hit};
 use index::{Held, Index};
-use search::Asking;
 use shapes::{Learnt, Shapes};
 use words::Words;
 
@@ -186,22 +185,6 @@ impl Patterns {
         matching
             .filter_map(|(pattern, captures)| self.hit_of(said, pattern, captures))
             .collect()
-    }
-
-    /// The patterns that a text matches which was found inside an object, with what they capture.
-    pub(super) fn matching(&self, said: &Said) -> Vec<(usize, Captures)> {
-        let text = said.text.as_bytes();
-        let mut asking = Asking::default();
-        asking.search(self.index(said.channel), text);
-        asking.keep_possible(&self.clauses, text);
-        let matching = asking.numbers.into_iter().filter_map(|index| {
-            let index = index as usize;
-            let pattern = self.patterns.get(index)?;
-            let applies = pattern.applies(said.channel, "");
-            let caught = applies.then(|| pattern.regex.captures(&said.text))??;
-            Some((index, expression::kept(&caught)))
-        });
-        matching.collect()
     }
 
     /// The hit of a pattern in a text that was found inside an object.

@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 use std::sync::PoisonError;
 
+use smallvec::SmallVec;
+
 use super::certain::Certain;
 use super::clauses::Clauses;
-use super::expression::Caught;
-use super::hit::{Counter, Found, add_alike};
+use super::expression::{Caught, kept};
+use super::hit::{Captures, Counter, Found, add_alike};
 use super::index::{Held, Index};
-use super::shapes::{Possible, Shapes};
+use super::shapes::{Possible, Shapes, Text};
 use super::{Patterns, boots, is_log};
 use crate::dress::Nature;
 use crate::lines::{LogLine, Origin, Reader, Record, Said};
-use crate::parsers::{Channel, EXTRACTORS, Extracted};
+use crate::parsers::{self as inside, Channel, EXTRACTORS, Extracted};
 use crate::scan::manual;
 
 /// So few patterns are tried at once; of more the texts that they need are looked for before.
@@ -31,11 +33,9 @@ impl Patterns {
     /// Searches a stretch of whole lines.
     pub fn search(&self, origin: &Origin<'_>, bytes: &[u8]) -> Found {
         let mut search = Search::default();
-        let index = self.index(origin.channel);
         let mut message =
             (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
         let mut shapes = self.lock_shapes().pop().unwrap_or_default();
-        let words = self.words();
         let mut reader = Reader::default();
         let (mut start, mut number) = (0, 0u32);
         search.found.is_records = true;
@@ -44,22 +44,13 @@ impl Patterns {
             let raw = &bytes[start..end];
             let said = origin.said(raw, &mut reader);
             search.found.is_records &= raw.is_empty() || matches!(said, Said::Record(_));
-            let possible = shapes.possible(self, words, (origin, &said));
-            let asking = &mut search.asking;
+            let text = text_of(origin, &said);
+            let possible = text.and_then(|text| shapes.possible(self, origin.channel, &text));
             let certain = possible.map_or(&[][..], |possible| possible.certain);
-            match possible {
-                Some(Possible { numbers: [], .. }) => asking.numbers.clear(),
-                Some(few) if self.are_few(few) => asking.take(few),
-                possible => {
-                    // In a journal half of each line is fields that no pattern is matched against.
-                    let skip = message.as_mut().map_or(0, |field| field.find(raw));
-                    asking.search(index, &raw[skip..]);
-                    match possible {
-                        Some(possible) => asking.keep_among(possible),
-                        None => asking.keep_possible(&self.clauses, raw),
-                    }
-                }
-            }
+            // In a journal half of each line is fields that no pattern is matched against.
+            let mut shown = || &raw[message.as_mut().map_or(0, |field| field.find(raw))..];
+            let asking = &mut search.asking;
+            asking.take_or_search(self, origin.channel, possible, (&mut shown, raw));
             if !search.asking.numbers.is_empty() && !manual::explains(raw) {
                 let record = match said {
                     Said::Record(record) => Some(record),
@@ -73,6 +64,30 @@ impl Patterns {
         self.lock_shapes().push(shapes);
         boots::mark(origin, bytes, &mut search.found);
         search.found
+    }
+
+    /// The patterns that a text matches which was found inside an object, with what they capture.
+    pub(in crate::scan) fn matching(&self, said: &inside::Said) -> Vec<(usize, Captures)> {
+        let text = said.text.as_bytes();
+        let mut shapes = self.lock_shapes().pop().unwrap_or_default();
+        let possible = shapes.possible(self, said.channel, &Text::Message(text));
+        let certain = possible.map_or(&[][..], |possible| possible.certain);
+        let mut asking = Asking::default();
+        asking.take_or_search(self, said.channel, possible, (&mut || text, text));
+        let matching = asking.numbers.iter().filter_map(|number| {
+            let index = *number as usize;
+            let pattern = self.patterns.get(index)?;
+            if !pattern.applies(said.channel, "") {
+                return None;
+            }
+            let known = certain.iter().find(|one| one.number == *number);
+            let known = known.and_then(|one| one.caught(&said.text));
+            let caught = known.or_else(|| pattern.regex.captures(&said.text))?;
+            Some((index, kept(&caught)))
+        });
+        let matching = matching.collect();
+        self.lock_shapes().push(shapes);
+        matching
     }
 
     /// Whether what asks is patterns of which so few are to be tried that nothing has to be looked for before.
@@ -101,8 +116,8 @@ impl Patterns {
         let text = std::mem::take(&mut line.text);
         line.text = Cow::Borrowed(&text);
         // What came of the expressions that the line met, and the patterns that match by their places there.
-        let mut tried: Vec<(usize, Option<Caught<'_>>)> = Vec::new();
-        let mut matched: Vec<(usize, usize)> = Vec::new();
+        let mut tried: SmallVec<[(usize, Option<Caught<'_>>); FEW]> = SmallVec::new();
+        let mut matched: SmallVec<[(usize, usize); FEW]> = SmallVec::new();
         for index in search.asking.numbers.iter().map(|index| *index as usize) {
             if index >= self.patterns.len() {
                 extract(index - self.patterns.len(), &line, &mut search.found);
@@ -136,6 +151,20 @@ impl Patterns {
                 search.counts.add(index, regex, caught, line, hits);
             }
         }
+    }
+}
+
+/// The text of a line of which the shape tells what can match; none where only decoding shows it.
+fn text_of<'l>(origin: &Origin<'_>, said: &Said<'l>) -> Option<Text<'l>> {
+    match said {
+        Said::Record(record) => {
+            let (message, is_escaped) = record.message()?;
+            Some(Text::Record(message, is_escaped))
+        }
+        // A line with fields that is no record is looked at in part only.
+        Said::Plain(_) if is_log(origin.channel) && origin.path.ends_with(".json") => None,
+        Said::Plain(text) => Some(Text::Part(text)),
+        Said::Unclear => None,
     }
 }
 
@@ -173,20 +202,36 @@ impl Heard {
 
 /// What asks for a line: patterns and, behind them, extractors.
 #[derive(Default)]
-pub(super) struct Asking {
-    pub(super) numbers: Vec<u32>,
+struct Asking {
+    numbers: Vec<u32>,
     line: Held,
 }
 
 impl Asking {
-    /// Takes what asks for a line of a known shape.
-    fn take(&mut self, possible: Possible<'_>) {
+    /// Takes what asks for a line of a known shape, or looks for texts in what is shown of it.
+    fn take_or_search<'l>(
+        &mut self,
+        patterns: &Patterns,
+        channel: Channel,
+        possible: Option<Possible<'_>>,
+        (shown, line): (&mut dyn FnMut() -> &'l [u8], &[u8]),
+    ) {
         self.numbers.clear();
-        self.numbers.extend_from_slice(possible.numbers);
+        match possible {
+            Some(Possible { numbers: [], .. }) => {}
+            Some(few) if patterns.are_few(few) => self.numbers.extend_from_slice(few.numbers),
+            possible => {
+                self.search(patterns.index(channel), shown());
+                match possible {
+                    Some(possible) => self.keep_among(possible),
+                    None => self.keep_possible(&patterns.clauses, line),
+                }
+            }
+        }
     }
 
     /// Notes what asks for some text of a line.
-    pub(super) fn search(&mut self, index: &Index, line: &[u8]) {
+    fn search(&mut self, index: &Index, line: &[u8]) {
         let Self { numbers, .. } = self;
         numbers.clear();
         index.search(line, &mut |owners| numbers.extend_from_slice(owners));
@@ -201,7 +246,7 @@ impl Asking {
     }
 
     /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.
-    pub(super) fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
+    fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
         let Self { numbers, line, .. } = self;
         if numbers.is_empty() {
             return;

@@ -67,12 +67,19 @@ pub(super) fn kind(byte: u8) -> u8 {
 
 /// Appends the shape of a text; false where it has none: it is not ASCII, or a record of JSON writes a character of it
 /// as a number.
+#[cfg(test)]
+pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Vec<u8>) -> bool {
+    let has_one = text.is_ascii() && (!is_escaped || escapes_letters(text));
+    if has_one {
+        append(text, is_escaped, words, shape);
+    }
+    has_one
+}
+
+/// Appends the shape of a text, which is ASCII; where it is a part of JSON, it writes no character as a number.
 ///
 /// Only what holds a digit can be open, so the text is gone through from digit to digit.
-pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Vec<u8>) -> bool {
-    if !text.is_ascii() || (is_escaped && !escapes_letters(text)) {
-        return false;
-    }
+pub(super) fn append(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Vec<u8>) {
     let (mut copied, mut at) = (0, 0);
     while let Some(digit) = next_digit(text, at) {
         let start = token_start(text, digit, is_escaped);
@@ -90,7 +97,6 @@ pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Ve
         }
     }
     shape.extend_from_slice(&text[copied..]);
-    true
 }
 
 /// Appends the shape of digits and letters that a text begins with, and of what is drawn together with them; gives the
@@ -169,12 +175,14 @@ fn is_measure(token: &[u8]) -> bool {
 
 /// Appends the shape of digits and letters that stand together and hold a digit.
 fn open(token: &[u8], kinds: u8, words: &Words, shape: &mut Vec<u8>) {
-    let may_be_drawn = drawn::LENGTHS.contains(&token.len()) && are_letters(token);
     if kinds == DIGIT {
-        shape.push(DIGITS);
-    } else if kinds == DIGIT | HEX_LETTER {
-        shape.push(HEX);
-    } else if !may_be_drawn && is_measure(token) {
+        return shape.push(DIGITS);
+    }
+    if kinds == DIGIT | HEX_LETTER {
+        return shape.push(HEX);
+    }
+    let may_be_drawn = drawn::LENGTHS.contains(&token.len()) && are_letters(token);
+    if !may_be_drawn && is_measure(token) {
         for run in token.chunk_by(|a, b| (kind(*a) == DIGIT) == (kind(*b) == DIGIT)) {
             match kind(run[0]) {
                 DIGIT => shape.push(DIGITS),
@@ -188,16 +196,15 @@ fn open(token: &[u8], kinds: u8, words: &Words, shape: &mut Vec<u8>) {
     }
 }
 
-/// Whether each escape of a text of JSON stands for one letter that is written as it is.
+/// Whether each escape of a text of JSON stands for one letter.
+#[cfg(test)]
 fn escapes_letters(text: &[u8]) -> bool {
-    let mut rest = text;
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        match rest.get(at + 1) {
-            None | Some(b'u') => return false,
-            Some(_) => rest = &rest[at + 2..],
-        }
+    let mut rest = text.iter();
+    let mut is_letter = true;
+    while rest.by_ref().any(|byte| *byte == b'\\') {
+        is_letter &= !matches!(rest.next(), None | Some(b'u'));
     }
-    true
+    is_letter
 }
 
 /// Where the next digit stands in a text that is ASCII: eight bytes at a time.

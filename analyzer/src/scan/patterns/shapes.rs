@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::abstract_match::Follower;
 use super::certain::Certain;
 use super::index::Held;
-use super::shape;
-use super::words::Words;
-use super::{Patterns, is_log};
-use crate::lines::{Origin, Said};
+use super::{Patterns, shape};
+use crate::parsers::Channel;
 
 /// Bytes of shapes that are remembered.
 const REMEMBERED: usize = 6 << 20;
@@ -28,6 +26,21 @@ const FEW: usize = 1 << 14;
 const WORTH_A_SEARCH: u64 = 8;
 /// A known shape is met so often before it is proven what can match it: a proof costs as much as that many tries.
 const WORTH_A_PROOF: u32 = 24;
+
+/// A text of which the shape is asked for.
+pub(super) enum Text<'t> {
+    /// A line, or what stands before the message and the message.
+    Part(&'t [u8]),
+    /// The message of a record of JSON, which is ASCII and writes no character as a number; whether something in it is escaped.
+    Record(&'t [u8], bool),
+    /// A message.
+    Message(&'t [u8]),
+}
+
+/// The same as it is marked in shapes.
+const PART: u8 = 0;
+const RECORD: u8 = 1;
+const MESSAGE: u8 = 2;
 
 /// A shape, and what can match a line of it.
 struct Known {
@@ -152,33 +165,29 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    /// What can match a line; none where its shape is not known yet.
+    /// What can match a text; none where its shape is not known yet.
     pub(super) fn possible(
         &mut self,
         patterns: &Patterns,
-        words: &Words,
-        (origin, said): (&Origin<'_>, &Said<'_>),
+        channel: Channel,
+        text: &Text<'_>,
     ) -> Option<Possible<'_>> {
-        let (text, is_escaped) = match said {
-            Said::Record(record) => (record.message(), true),
-            // A line with fields that is no record is looked at in part only.
-            Said::Plain(_) if is_log(origin.channel) && origin.path.ends_with(".json") => {
-                return None;
-            }
-            Said::Plain(text) => (*text, false),
-            Said::Unclear => return None,
+        let (form, bytes, is_escaped) = match *text {
+            Text::Part(bytes) => (PART, bytes, false),
+            Text::Record(bytes, is_escaped) => (RECORD, bytes, is_escaped),
+            Text::Message(bytes) => (MESSAGE, bytes, false),
         };
-        self.shape.clear();
-        self.shape.push(origin.channel as u8);
-        self.shape.push(u8::from(is_escaped));
-        if text.len() > LONGEST || !shape::write(text, is_escaped, words, &mut self.shape) {
+        if bytes.len() > LONGEST || (form != RECORD && !bytes.is_ascii()) {
             return None;
         }
+        self.shape.clear();
+        self.shape.extend([channel as u8, form]);
+        shape::append(bytes, is_escaped, patterns.words(), &mut self.shape);
         let hash = hash(&self.shape);
         let at = match self.known.find(hash, &self.shape) {
             Some(at) => at,
             None => {
-                let known = self.ask(patterns, origin, hash)?;
+                let known = self.ask(patterns, channel, hash)?;
                 if self.bytes > REMEMBERED {
                     self.known.clear();
                     self.bytes = 0;
@@ -226,13 +235,13 @@ impl Shapes {
 
     /// A shape with what can match a line of it proven.
     fn proven(&mut self, patterns: &Patterns, unproven: &Known) -> Known {
-        let is_escaped = unproven.shape[1] != 0;
+        let is_message = unproven.shape[1] != PART;
         self.said.clear();
         say(&unproven.shape, &mut self.said);
         let possible = unproven.possible.iter().copied();
         let certain = possible.clone().filter_map(|number| {
             let regex = &patterns.patterns.get(number as usize)?.regex;
-            Certain::of(number, regex, &self.said, is_escaped)
+            Certain::of(number, regex, &self.said, is_message)
         });
         let certain: Box<[Certain]> = certain.collect();
         let is_certain = |number: u32| {
@@ -257,7 +266,7 @@ impl Shapes {
     }
 
     /// What the others know of the present shape. Where it was seen often enough, it is found out.
-    fn ask(&mut self, patterns: &Patterns, origin: &Origin<'_>, hash: u64) -> Option<Arc<Known>> {
+    fn ask(&mut self, patterns: &Patterns, channel: Channel, hash: u64) -> Option<Arc<Known>> {
         {
             let mut shared = patterns.learnt.lock();
             if let Some(at) = place(&shared.known, hash, &self.shape) {
@@ -281,7 +290,7 @@ impl Shapes {
                 return None;
             }
         }
-        let known = Arc::new(self.learn(patterns, origin)?);
+        let known = Arc::new(self.learn(patterns, channel)?);
         let mut shared = patterns.learnt.lock();
         if shared.bytes > REMEMBERED {
             shared.known.clear();
@@ -294,13 +303,13 @@ impl Shapes {
     }
 
     /// Finds out the patterns whose texts may all stand in a line of the present shape.
-    fn learn(&mut self, patterns: &Patterns, origin: &Origin<'_>) -> Option<Known> {
+    fn learn(&mut self, patterns: &Patterns, channel: Channel) -> Option<Known> {
         self.said.clear();
         if !say(&self.shape, &mut self.said) {
             return None;
         }
         self.held.take(&self.said);
-        let mut possible = patterns.asking_in_shape(origin.channel, &self.held);
+        let mut possible = patterns.asking_in_shape(channel, &self.held);
         possible.retain(|number| {
             let clauses = patterns.clauses.get(*number as usize);
             clauses.is_none_or(|clauses| clauses.may_hold(&self.held))
@@ -318,7 +327,7 @@ impl Shapes {
 /// Appends the shape of what a line of a shape says; false where that cannot be said.
 fn say(shape: &[u8], said: &mut Vec<u8>) -> bool {
     let (channel, text) = shape.split_at(2.min(shape.len()));
-    if channel.last() == Some(&0) {
+    if channel.last() != Some(&RECORD) {
         said.extend_from_slice(text);
         return true;
     }

@@ -138,14 +138,14 @@ impl Words {
         if !self.begins.has(four(rest.first_chunk()?)) {
             return None;
         }
-        let same = |word: &&Box<[u8]>| {
+        let same = |word: &[u8]| {
             let here = rest.get(..word.len());
             here.is_some_and(|here| here.eq_ignore_ascii_case(word))
         };
         let longest = self
             .anywhere
             .iter()
-            .filter(same)
+            .filter(|word| same(word))
             .map(|word| word.len())
             .max();
         longest.map(|length| at..at + length)
