@@ -75,7 +75,7 @@ pub(super) fn decode<'l>(raw: &'l [u8], line: &mut LogLine<'l>) -> bool {
     if raw.first() != Some(&b'{') {
         return false;
     }
-    if Read::of(raw, &mut Reader::default()).is_some_and(|read| read.put_into(line)) {
+    if quick::read(raw).is_some_and(|fields| Read(fields).put_into(line)) {
         return true;
     }
     let Ok(record) = serde_json::from_slice::<Record<'_>>(raw) else {

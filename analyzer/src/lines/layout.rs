@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::quick::{Fields, Parts, is_plain};
+use super::quick::{Escapes, Fields, Parts, is_plain, length};
 
 /// The bytes of a record up to the value of its message.
 #[derive(Default)]
@@ -86,19 +86,13 @@ fn signs(head: &[u8]) -> Vec<u8> {
     // Each field is `"name":"value"`, and a name holds neither a quote nor an escape.
     while let Some(begin) = memchr::memmem::find(&head[at..], b"\":\"").map(|found| at + found + 3)
     {
-        let Some(length) = memchr::memchr2(b'"', b'\\', &head[begin..]) else {
+        let Some((length, escapes)) = length(&head[begin..]) else {
             break;
         };
-        if head[begin + length] == b'"' {
+        if escapes == Escapes::None {
             signs[begin..begin + length].fill(0);
-            at = begin + length + 1;
-            continue;
         }
-        let mut end = begin + length;
-        while head.get(end).is_some_and(|byte| *byte != b'"') {
-            end += if head[end] == b'\\' { 2 } else { 1 };
-        }
-        at = (end + 1).min(head.len());
+        at = begin + length + 1;
     }
     signs
 }

@@ -48,7 +48,7 @@ impl Reader {
 }
 
 /// Reads a record; none where it is none, or one of another kind.
-fn read(raw: &[u8]) -> Option<Fields<'_>> {
+pub(super) fn read(raw: &[u8]) -> Option<Fields<'_>> {
     if raw.first() != Some(&b'{') || !is_plain(raw) {
         return None;
     }
@@ -125,7 +125,7 @@ pub(super) fn is_plain(bytes: &[u8]) -> bool {
 }
 
 /// Where a text of JSON ends, and what in it is escaped.
-fn length(text: &[u8]) -> Option<(usize, Escapes)> {
+pub(super) fn length(text: &[u8]) -> Option<(usize, Escapes)> {
     let mut at = 0;
     let mut escapes = Escapes::None;
     loop {

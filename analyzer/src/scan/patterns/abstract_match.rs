@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, Transition, WhichCaptures};
 use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
+use regex_syntax::hir::Hir;
 
 use super::ascii;
 use super::certain::after;
@@ -23,12 +24,16 @@ const LARGEST: usize = 1 << 17;
 
 /// The automaton of an expression for ASCII, without its wide bounds: it matches whatever the expression matches.
 pub(super) fn automaton(source: &str) -> Option<NFA> {
-    let hir = ascii::without_any_bounds(source)?;
+    compiled(&ascii::without_any_bounds(source)?, WhichCaptures::None)
+}
+
+/// The automaton of an expression for ASCII; none where it is too large.
+pub(super) fn compiled(hir: &Hir, captures: WhichCaptures) -> Option<NFA> {
     let config = Config::new()
         .utf8(false)
         .nfa_size_limit(Some(LARGEST))
-        .which_captures(WhichCaptures::None);
-    Compiler::new().configure(config).build_from_hir(&hir).ok()
+        .which_captures(captures);
+    Compiler::new().configure(config).build_from_hir(hir).ok()
 }
 
 /// Some bytes.

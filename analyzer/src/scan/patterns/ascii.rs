@@ -12,8 +12,13 @@ const FEW: u32 = 12;
 
 /// An expression for ASCII.
 pub(super) fn narrow(source: &str) -> Option<String> {
+    Some(narrowed(source)?.to_string())
+}
+
+/// The same, for an automaton.
+pub(super) fn narrowed(source: &str) -> Option<Hir> {
     let hir = regex_syntax::parse(source).ok()?;
-    Some(rewrite(&hir, &mut |_| false).to_string())
+    Some(rewrite(&hir, &mut |_| false))
 }
 
 /// The same without its bounds from `least` on.

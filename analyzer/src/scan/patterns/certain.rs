@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
+use regex_automata::nfa::thompson::{NFA, State, WhichCaptures};
 use regex_automata::util::look::Look;
 use regex_automata::util::primitives::{PatternID, StateID};
 use regex_syntax::is_word_byte;
 
+use super::abstract_match::compiled;
 use super::ascii;
 use super::expression::{Caught, Expression};
 use super::hit::Captures;
@@ -59,28 +60,27 @@ impl Certain {
     }
 }
 
-/// Size of an automaton in bytes; a larger one is not asked.
-const LARGEST: usize = 1 << 17;
-
 /// The automaton of an expression for ASCII, with its captures.
 pub(super) fn automaton(source: &str) -> Option<NFA> {
-    let hir = regex_syntax::parse(&ascii::narrow(source)?).ok()?;
-    let config = Config::new()
-        .utf8(false)
-        .nfa_size_limit(Some(LARGEST))
-        .which_captures(WhichCaptures::All);
-    Compiler::new().configure(config).build_from_hir(&hir).ok()
+    compiled(&ascii::narrowed(source)?, WhichCaptures::All)
 }
+
+/// States at places of a shape that are told apart, a byte each; of more it is not asked.
+const MOST_PLACES: usize = 4 << 20;
 
 /// What an automaton finds in all lines of a shape, by the names of its groups; none where lines may differ.
 ///
 /// It is followed as a search that goes back does: the first that is found is what every search finds. Wherever that
 /// depends on what stands at an open place it is given up.
 pub(super) fn captured<'n>(nfa: &'n NFA, shape: &[u8]) -> Option<Vec<(&'n str, Range<usize>)>> {
+    let places = nfa.states().len() * (shape.len() + 1);
+    if places > MOST_PLACES {
+        return None;
+    }
     let mut search = Search {
         nfa,
         shape,
-        seen: vec![false; nfa.states().len() * (shape.len() + 1)],
+        seen: vec![false; places],
         slots: vec![None; nfa.group_info().slot_len()],
     };
     for start in 0..=shape.len() {

@@ -24,11 +24,11 @@ impl OpenText {
             let at_end = word.start == 0 || word.end == bytes.len();
             words::may_be_open(&bytes[word.clone()]) && (digits || at_end)
         };
-        let mut open: Vec<Range<usize>> = tokens(bytes).into_iter().filter(may_be_open).collect();
+        let tokens = words::tokens(bytes);
         // What the text ends with may go on as an id that is glued to its name.
-        let last = tokens(bytes).pop().filter(|last| last.end == bytes.len());
-        let glued =
-            last.and_then(|last| words::glued(&bytes[last.clone()]).map(|at| last.start + at));
+        let last = tokens.last().filter(|last| last.end == bytes.len());
+        let glued = last.and_then(|last| Some(last.start + words::glued(&bytes[last.clone()])?));
+        let mut open: Vec<Range<usize>> = tokens.into_iter().filter(may_be_open).collect();
         open.extend(glued.map(|from| from..bytes.len()));
         if open.is_empty() {
             return None;
@@ -90,21 +90,6 @@ fn may_go_on_open<'b>(
         stretch = text.next();
     }
     false
-}
-
-/// Where digits and letters stand together.
-fn tokens(text: &[u8]) -> Vec<Range<usize>> {
-    let mut words: Vec<Range<usize>> = Vec::new();
-    for (at, byte) in text.iter().enumerate() {
-        if !byte.is_ascii_alphanumeric() {
-            continue;
-        }
-        match words.last_mut().filter(|word| word.end == at) {
-            Some(word) => word.end = at + 1,
-            None => words.push(at..at + 1),
-        }
-    }
-    words
 }
 
 #[cfg(test)]

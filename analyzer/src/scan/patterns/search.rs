@@ -14,7 +14,7 @@ use super::shapes::{Possible, Shapes, Text};
 use super::{Patterns, boots, is_log};
 use crate::dress::Nature;
 use crate::lines::{LogLine, Origin, Reader, Record, Said};
-use crate::parsers::{self as inside, Channel, EXTRACTORS, Extracted};
+use crate::parsers::{self, Channel, EXTRACTORS, Extracted};
 use crate::scan::manual;
 
 /// So few patterns are tried at once; of more the texts that they need are looked for before.
@@ -67,7 +67,7 @@ impl Patterns {
     }
 
     /// The patterns that a text matches which was found inside an object, with what they capture.
-    pub(in crate::scan) fn matching(&self, said: &inside::Said) -> Vec<(usize, Captures)> {
+    pub(in crate::scan) fn matching(&self, said: &parsers::Said) -> Vec<(usize, Captures)> {
         let text = said.text.as_bytes();
         let mut shapes = self.lock_shapes().pop().unwrap_or_default();
         let possible = shapes.possible(self, said.channel, &Text::Message(text));
@@ -80,14 +80,24 @@ impl Patterns {
             if !pattern.applies(said.channel, "") {
                 return None;
             }
-            let known = certain.iter().find(|one| one.number == *number);
-            let known = known.and_then(|one| one.caught(&said.text));
-            let caught = known.or_else(|| pattern.regex.captures(&said.text))?;
+            let caught = self.caught(index, certain, &said.text)?;
             Some((index, kept(&caught)))
         });
         let matching = matching.collect();
         self.lock_shapes().push(shapes);
         matching
+    }
+
+    /// What a pattern captures in a text, which its shape may tell; none where it does not match.
+    fn caught<'t>(
+        &'t self,
+        index: usize,
+        certain: &'t [Certain],
+        text: &'t str,
+    ) -> Option<Caught<'t>> {
+        let known = certain.iter().find(|one| one.number as usize == index);
+        let known = known.and_then(|one| one.caught(text));
+        known.or_else(|| self.patterns[index].regex.captures(text))
     }
 
     /// Whether what asks is patterns of which so few are to be tried that nothing has to be looked for before.
@@ -129,10 +139,7 @@ impl Patterns {
             let same = self.same[index];
             let known = tried.iter().position(|(one, _)| *one == same);
             let at = known.unwrap_or_else(|| {
-                let known = certain.iter().find(|one| one.number as usize == index);
-                let known = known.and_then(|one| one.caught(&text));
-                let caught = known.or_else(|| self.patterns[index].regex.captures(&text));
-                tried.push((same, caught));
+                tried.push((same, self.caught(index, certain, &text)));
                 tried.len() - 1
             });
             if tried[at].1.is_some() {

@@ -131,7 +131,7 @@ fn beside(token: &[u8], word: Range<usize>, words: &Words, shape: &mut Vec<u8>) 
         return false;
     }
     let side = |part: &[u8], shape: &mut Vec<u8>| {
-        let kinds = part.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+        let (_, kinds) = token_at(part);
         match kinds & DIGIT {
             0 => shape.extend_from_slice(part),
             _ => open(part, kinds, words, shape),

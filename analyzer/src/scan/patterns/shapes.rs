@@ -22,8 +22,9 @@ const LONGEST: usize = 4096;
 const SAME_HASH: usize = 4;
 /// Places that remember the hash of a shape that was seen a few times, and how often.
 const FEW: usize = 1 << 14;
-/// So often a shape is seen before it is found out what can match it: that costs as much as so many searches.
-const WORTH_A_SEARCH: u64 = 8;
+/// So often a shape is seen until it is found out what can match it: that costs as much as so many searches. Also the bits
+/// beside a hash in which that is counted.
+const WORTH_A_SEARCH: u64 = 7;
 /// A known shape is met so often before it is proven what can match it: a proof costs as much as that many tries.
 const WORTH_A_PROOF: u32 = 24;
 
@@ -274,12 +275,13 @@ impl Shapes {
             }
             shared.few.resize(FEW, 0);
             let few = &mut shared.few[(hash >> 32) as usize % FEW];
-            let times = match *few / WORTH_A_SEARCH == hash / WORTH_A_SEARCH {
-                true => (*few % WORTH_A_SEARCH + 1).min(WORTH_A_SEARCH - 1),
-                false => 1,
+            let seen = match *few & !WORTH_A_SEARCH == hash & !WORTH_A_SEARCH {
+                true => *few & WORTH_A_SEARCH,
+                false => 0,
             };
-            *few = hash / WORTH_A_SEARCH * WORTH_A_SEARCH + times;
-            if times < WORTH_A_SEARCH - 1 {
+            let times = (seen + 1).min(WORTH_A_SEARCH);
+            *few = hash & !WORTH_A_SEARCH | times;
+            if times < WORTH_A_SEARCH {
                 return None;
             }
             if shared

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::shape::{DIGIT, HEX_LETTER, LETTER, OTHER, WORD, kind, token_at};
+use super::shape::{DIGIT, HEX_LETTER, LETTER, WORD, kind, token_at};
 use crate::lines::drawn::are_letters;
 
 /// The words of the texts that are looked for: those of three letters, and those that could stand in numbers and ids
@@ -166,14 +166,22 @@ impl Bounded {
 }
 
 /// Where the words of a text stand that could stand in numbers and ids.
-fn others(text: &[u8]) -> Vec<Range<usize>> {
+fn others(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    tokens(text).into_iter().filter(|at| {
+        let token = &text[at.clone()];
+        let (length, kinds) = token_at(token);
+        let may = kinds & DIGIT != 0 || kinds == HEX_LETTER || are_letters(token);
+        length >= SHORTEST && may
+    })
+}
+
+/// Where digits and letters stand together.
+pub(super) fn tokens(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let (length, kinds) = token_at(&text[at..]);
-        let token = &text[at..at + length];
-        let may = kinds & DIGIT != 0 || kinds == HEX_LETTER || are_letters(token);
-        if length >= SHORTEST && may {
+        let (length, _) = token_at(&text[at..]);
+        if length > 0 {
             found.push(at..at + length);
         }
         at += length.max(1);
@@ -183,7 +191,7 @@ fn others(text: &[u8]) -> Vec<Range<usize>> {
 
 /// Whether digits and letters of a text that is looked for may stand at an open place, which holds none of its words.
 pub(super) fn may_be_open(token: &[u8]) -> bool {
-    let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+    let (_, kinds) = token_at(token);
     let is_short_word = token.len() + 1 == WORD && kinds & LETTER != 0 && kinds & DIGIT == 0;
     token.len() < SHORTEST && !is_short_word
 }
