@@ -40,11 +40,18 @@ load_image() {
   ctr --namespace k8s.io images import "$home/image.tar" >/dev/null
 }
 
-# Whether the running containerd starts no sandbox for want of a handler.
+# Whether the running containerd starts no sandbox for want of a handler. One that has just started is asked again until
+# it answers.
 lacks_handler() {
-  # A name that was asked for once is taken.
-  asked=$((${asked:-0} + 1))
-  casefile-cri /run/containerd/containerd.sock "a/b$asked" c --handler "$1" 2>&1 | grep -q 'no runtime for'
+  local said=
+  for _ in $(seq 50); do
+    # A name that was asked for once is taken.
+    asked=$((${asked:-0} + 1))
+    if said=$(casefile-cri /run/containerd/containerd.sock "a/b$asked" c --handler "$1" 2>&1) &&
+      [[ $said != *'not initialized'* ]]; then break; fi
+    sleep 0.2
+  done
+  [[ $said == *'no runtime for'* ]]
 }
 
 # A pod behind an interface of this name, and the world behind eth0, which counts the queries that arrive.
