@@ -1,9 +1,8 @@
 //! How grave a line of a log is, told by how programs mark such lines and never by what went wrong.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::form::Form;
 
 /// How grave a line is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -20,91 +19,68 @@ pub enum Grade {
     Fatal,
 }
 
-type Pattern = LazyLock<Option<Regex>>;
-
 /// Colours and other terminal codes, and pictures.
-static CODES: Pattern = LazyLock::new(|| {
-    Regex::new(r"\x1b\[[0-9;]*[A-Za-z]|[\x{2600}-\x{27bf}\x{1f300}-\x{1faff}]\x{fe0f}?").ok()
-});
+static CODES: Form =
+    Form::new(r"\x1b\[[0-9;]*[A-Za-z]|[\x{2600}-\x{27bf}\x{1f300}-\x{1faff}]\x{fe0f}?");
 /// The head that syslog writes: `May 12 05:19:09 host program[123]: `.
-static SYSLOG: Pattern = LazyLock::new(|| {
-    Regex::new(r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ ([^\s:\[]+)(?:\[\d+\])?: ")
-        .ok()
-});
+static SYSLOG: Form =
+    Form::new(r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ ([^\s:\[]+)(?:\[\d+\])?: ");
 /// The time stamp that a container runtime or a logger writes first.
-static STAMP: Pattern = LazyLock::new(|| {
-    Regex::new(r"^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s*(?:UTC\s*)?(?:\[\d+\]\s*)?(?:(?:stdout|stderr) [FP] )?").ok()
-});
-static FATAL_LEVEL: Pattern = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"^F\d{4} \d\d:|\blevel=(?:fatal|panic|dpanic|critical|crit|emerg|alert)\b",
-        r#"|"(?:level|severity|lvl|levelname|log\.level)"\s*:\s*"(?i:fatal|panic|dpanic|critical|crit|emergency|alert)"|"level"\s*:\s*60\b"#,
-        r"|^.{0,100}\b(?:FATAL|CRITICAL|PANIC|EMERG|EMERGENCY)\b",
-        r"|^(?:panic|fatal|fatal error|critical(?:/\w+)?:|\[?emerg\]?)(?:: | )|\[emerg\]|^thread '.*' .{0,20}panicked at",
-    ))
-    .ok()
-});
+static STAMP: Form = Form::new(
+    r"^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s*(?:UTC\s*)?(?:\[\d+\]\s*)?(?:(?:stdout|stderr) [FP] )?",
+);
+static FATAL_LEVEL: Form = Form::new(concat!(
+    r"^F\d{4} \d\d:|\blevel=(?:fatal|panic|dpanic|critical|crit|emerg|alert)\b",
+    r#"|"(?:level|severity|lvl|levelname|log\.level)"\s*:\s*"(?i:fatal|panic|dpanic|critical|crit|emergency|alert)"|"level"\s*:\s*60\b"#,
+    r"|^.{0,100}\b(?:FATAL|CRITICAL|PANIC|EMERG|EMERGENCY)\b",
+    r"|^(?:panic|fatal|fatal error|critical(?:/\w+)?:|\[?emerg\]?)(?:: | )|\[emerg\]|^thread '.*' .{0,20}panicked at",
+));
 /// How programs of Kubernetes, and minikube, say that they end.
-static ENDS: Pattern = LazyLock::new(|| {
-    Regex::new(
-        r#"\b[Ee]xit(?:ing|ed)? with (?:an? )?error\b|\brun\.go:\d+\] "command failed" err=|\bExiting due to [A-Z][A-Z0-9_]+: "#,
-    )
-    .ok()
-});
+static ENDS: Form = Form::new(
+    r#"\b[Ee]xit(?:ing|ed)? with (?:an? )?error\b|\brun\.go:\d+\] "command failed" err=|\bExiting due to [A-Z][A-Z0-9_]+: "#,
+);
 /// An uncaught exception, as interpreters print its last line.
-static UNCAUGHT: Pattern = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"^(?:Error|Caused by|Uncaught|Unhandled|UnhandledPromiseRejection\S*|Fatal|PHP Fatal error|Exception in thread [^:]*)(?::| )\s?\S",
-        r"|^(?:\[?[a-z_][\w.]*[.:])?(?:[A-Z]\w*)?(?:Error|Exception|Failure|Fault|Exit)(?:: .+|\s\[\w+\]: .+)$",
-    ))
-    .ok()
-});
+static UNCAUGHT: Form = Form::new(concat!(
+    r"^(?:Error|Caused by|Uncaught|Unhandled|UnhandledPromiseRejection\S*|Fatal|PHP Fatal error|Exception in thread [^:]*)(?::| )\s?\S",
+    r"|^(?:\[?[a-z_][\w.]*[.:])?(?:[A-Z]\w*)?(?:Error|Exception|Failure|Fault|Exit)(?:: .+|\s\[\w+\]: .+)$",
+));
 /// A shell, a loader or a container runtime that cannot run what it was given.
-static REFUSED: Pattern = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"^\S{1,80}: (?:line )?\d+: .+$|^exec\b.{0,200}: [a-z][\w ]+$|^standard_init_linux\.go|error while loading shared libraries",
-        r"|(?i-u:segmentation fault|core dumped)|OCI runtime \w+ failed|executable file not found",
-    ))
-    .ok()
-});
-static ERROR_LEVEL: Pattern = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"^E\d{4} \d\d:|\blevel=(?:error|err)\b",
-        r#"|"(?:level|severity|lvl|levelname|log\.level)"\s*:\s*"(?i:error|err|severe)"|"level"\s*:\s*50\b"#,
-        r"|^.{0,100}\b(?:ERROR|ERR|SEVERE)\b|^.{0,60}\[(?:error|crit|alert)\]|^(?i:error)\b",
-    ))
-    .ok()
-});
-static HINT: Pattern = LazyLock::new(|| {
-    Regex::new(r"(?i-u)\b(?:error|failed|failure|cannot|can't|could not|couldn't|unable to|refused|denied|invalid|missing|not found|no such|timed out|timeout|expired|exiting|aborted|terminated)\b").ok()
-});
-
-fn matches(pattern: &Pattern, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|regex| regex.is_match(text))
-}
+static REFUSED: Form = Form::new(concat!(
+    r"^\S{1,80}: (?:line )?\d+: .+$|^exec\b.{0,200}: [a-z][\w ]+$|^standard_init_linux\.go|error while loading shared libraries",
+    r"|(?i-u:segmentation fault|core dumped)|OCI runtime \w+ failed|executable file not found",
+));
+static ERROR_LEVEL: Form = Form::new(concat!(
+    r"^E\d{4} \d\d:|\blevel=(?:error|err)\b",
+    r#"|"(?:level|severity|lvl|levelname|log\.level)"\s*:\s*"(?i:error|err|severe)"|"level"\s*:\s*50\b"#,
+    r"|^.{0,100}\b(?:ERROR|ERR|SEVERE)\b|^.{0,60}\[(?:error|crit|alert)\]|^(?i:error)\b",
+));
+static HINT: Form = Form::new(
+    r"(?i-u)\b(?:error|failed|failure|cannot|can't|could not|couldn't|unable to|refused|denied|invalid|missing|not found|no such|timed out|timeout|expired|exiting|aborted|terminated)\b",
+);
 
 /// A line without terminal codes.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    match CODES.as_ref() {
-        Some(codes) if !text.is_ascii() || text.contains('\x1b') => codes.replace_all(text, ""),
-        _ => Cow::Borrowed(text),
+    let may_hold = !text.is_ascii() || text.contains('\x1b');
+    match CODES.on(text).filter(|_| may_hold) {
+        Some(codes) => codes.replace_all(text, ""),
+        None => Cow::Borrowed(text),
     }
 }
 
 /// What a line says without the heads of syslog and loggers, and the program that syslog names.
 pub fn message(text: &str) -> (&str, &str) {
-    let head = SYSLOG.as_ref().and_then(|regex| regex.captures(text));
+    let head = SYSLOG.captures(text);
     if let Some(head) = head {
         let end = head.get(0).map_or(0, |whole| whole.end());
         return (head.get(1).map_or("", |name| name.as_str()), &text[end..]);
     }
-    let stamp = STAMP.as_ref().and_then(|regex| regex.find(text));
+    let stamp = STAMP.find(text);
     ("", stamp.map_or(text, |stamp| &text[stamp.end()..]))
 }
 
 /// Whether a line says that its program ends with it.
 pub fn is_end(text: &str) -> bool {
-    matches(&ENDS, text)
+    ENDS.is_match(text)
 }
 
 /// How grave a line is.
@@ -124,12 +100,12 @@ pub fn grade(text: &str) -> Grade {
     }
     if [&FATAL_LEVEL, &UNCAUGHT, &REFUSED, &ENDS]
         .iter()
-        .any(|pattern| matches(pattern, message))
+        .any(|pattern| pattern.is_match(message))
     {
         Grade::Fatal
-    } else if matches(&ERROR_LEVEL, message) {
+    } else if ERROR_LEVEL.is_match(message) {
         Grade::Error
-    } else if matches(&HINT, message) {
+    } else if HINT.is_match(message) {
         Grade::Hint
     } else {
         Grade::Plain

@@ -12,6 +12,7 @@ pub mod diagnose;
 pub mod dress;
 pub mod facts;
 pub mod fix;
+mod form;
 pub mod grade;
 pub mod join;
 pub mod layouts;

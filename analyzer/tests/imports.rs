@@ -15,6 +15,7 @@ const ORDER: &[&str] = &[
     "shipped",
     "model",
     "words",
+    "form",
     "grade",
     "facts",
     "dress",

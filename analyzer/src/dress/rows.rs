@@ -1,11 +1,9 @@
 //! Rows of lists: packages, files, symbols, options. One row may be a message; many below one another are a list.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::document::Kind;
+use crate::form::Form;
 
 /// A row is no longer than this, in bytes.
 const LONGEST: usize = 400;
@@ -37,43 +35,43 @@ fn may_be_row(text: &[u8]) -> bool {
 /// Rows of one kind that stand below one another before they are taken for a list.
 const RUN: usize = 6;
 
-static ROWS: LazyLock<Option<Vec<(Kind, Regex)>>> = LazyLock::new(|| {
-    let row = |kind, form: &str| Some((kind, Regex::new(form).ok()?));
-    Some(vec![
-        // dpkg -l; rpm -qa; apt list; dpkg --get-selections.
-        row(
-            Kind::List,
+static ROWS: [(Kind, Form); 6] = [
+    // dpkg -l; rpm -qa; apt list; dpkg --get-selections.
+    (
+        Kind::List,
+        Form::new(
             r"^(?:[uihrp][ncHUFWti]R? +\S+ +\S+|[\w.+-]+-[\w.+~^:]+-[\w.+~^]+\.(?:x86_64|aarch64|noarch|i686)\b|[\w.+:-]+/[\w,-]+ \S+ (?:amd64|arm64|all)\b|[\w.+:-]+\s+(?:install|deinstall|hold))",
-        )?,
-        // dpkg -L, find: a path and nothing else.
-        row(Kind::List, r"^\.{0,2}/[\w./@+~:%-]+$")?,
-        // ls -l, tar -tv.
-        row(Kind::List, r"^[dlbcps-][rwxsStT-]{9}[.+@]? +")?,
-        // nm, System.map, /proc/kallsyms.
-        row(
-            Kind::List,
-            r"^[0-9a-f]{8,16} [A-Za-z?] [\w.$]+(?:\t\[\w+\])?$",
-        )?,
-        // What a driver's build asks the kernel's headers.
-        row(
-            Kind::Source,
+        ),
+    ),
+    // dpkg -L, find: a path and nothing else.
+    (Kind::List, Form::new(r"^\.{0,2}/[\w./@+~:%-]+$")),
+    // ls -l, tar -tv.
+    (Kind::List, Form::new(r"^[dlbcps-][rwxsStT-]{9}[.+@]? +")),
+    // nm, System.map, /proc/kallsyms.
+    (
+        Kind::List,
+        Form::new(r"^[0-9a-f]{8,16} [A-Za-z?] [\w.$]+(?:\t\[\w+\])?$"),
+    ),
+    // What a driver's build asks the kernel's headers.
+    (
+        Kind::Source,
+        Form::new(
             r"^ *(?:CONFTEST|CC \[M\]|LD \[M\]|CC|LD|AR|MODPOST|BTF \[M\]|SIGN|SYMLINK|HOSTCC)[: ] *\S+$",
-        )?,
-        row(
-            Kind::Help,
+        ),
+    ),
+    (
+        Kind::Help,
+        Form::new(
             r"^\s{1,12}(?:(?:-\w[, ] *)?--?[\w-]+(?:[ =]\S+){0,2}\s{2,}\S.*[^\\]|-\w, --[\w-]+(?:[ =]\S+)?)$",
-        )?,
-    ])
-});
+        ),
+    ),
+];
 
 /// Marks runs of rows.
 pub(super) fn mark(texts: &[Cow<'_, str>], kinds: &mut [Option<Kind>]) {
-    let Some(rows) = ROWS.as_ref() else {
-        return;
-    };
     let of = |text: &str| {
         let may = text.len() < LONGEST && may_be_row(text.as_bytes());
-        may.then(|| rows.iter().position(|(_, form)| form.is_match(text)))
+        may.then(|| ROWS.iter().position(|(_, form)| form.is_match(text)))
             .flatten()
     };
     let mut at = 0;
@@ -82,7 +80,7 @@ pub(super) fn mark(texts: &[Cow<'_, str>], kinds: &mut [Option<Kind>]) {
             at += 1;
             continue;
         };
-        let kind = rows[row].0;
+        let kind = ROWS[row].0;
         let (mut end, mut count, mut gap) = (at + 1, 1, 0);
         let mut next = at + 1;
         while next < texts.len() && gap <= 3 {

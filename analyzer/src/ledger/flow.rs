@@ -1,9 +1,8 @@
 //! Packets that errors name: the address, port and protocol of a connection that failed, and how it failed.
 
 use std::net::IpAddr;
-use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::form::Form;
 
 /// A packet that an error names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,49 +19,35 @@ pub struct Named {
     pub error: String,
 }
 
-type Pattern = LazyLock<Option<Regex>>;
-
 const ADDRESS: &str =
     r"\[?(?P<to>\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}:[0-9a-fA-F:]{2,40})\]?:(?P<port>\d{1,5})";
 const FAILURE: &str = r"(?P<error>no route to host|network is unreachable|connection refused|i/o timeout|connection timed out|operation not permitted|context deadline exceeded)";
 
 /// Go: `dial tcp A:P: connect: no route to host`.
-static DIAL: Pattern = LazyLock::new(|| {
-    Regex::new(&format!(
-        r"dial (?P<proto>tcp|udp)[46]? {ADDRESS}: (?:connect: )?{FAILURE}"
-    ))
-    .ok()
-});
+static DIAL: Form =
+    Form::made(|| format!(r"dial (?P<proto>tcp|udp)[46]? {ADDRESS}: (?:connect: )?{FAILURE}"));
 /// Go: `read udp S:p->A:53: i/o timeout`, as lookups end.
-static READ: Pattern = LazyLock::new(|| {
-    Regex::new(&format!(
+static READ: Form = Form::made(|| {
+    format!(
         r"(?:read|write) (?P<proto>tcp|udp)[46]? \[?(?P<from>[0-9a-fA-F.:]+?)\]?:\d+->{ADDRESS}: (?:read: |write: )?{FAILURE}"
-    ))
-    .ok()
+    )
 });
 /// Go: `lookup NAME on S:53: ...: i/o timeout`.
-static LOOKUP: Pattern =
-    LazyLock::new(|| Regex::new(&format!(r"lookup \S+ on {ADDRESS}: .{{0,160}}?{FAILURE}")).ok());
+static LOOKUP: Form = Form::made(|| format!(r"lookup \S+ on {ADDRESS}: .{{0,160}}?{FAILURE}"));
 /// Node: `connect ECONNREFUSED A:P`.
-static NODE: Pattern = LazyLock::new(|| {
-    Regex::new(&format!(
-        r"connect (?P<error>ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH) {ADDRESS}"
-    ))
-    .ok()
+static NODE: Form = Form::made(|| {
+    format!(r"connect (?P<error>ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH) {ADDRESS}")
 });
 /// curl and libpq: `connect to A port P failed: Connection refused`, `server at "x" (A), port P failed: timeout expired`.
-static PORT: Pattern = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)(?:connect to |\()(?P<to>\d{1,3}(?:\.\d{1,3}){3})\)?,? (?:TCP/IP )?port:? (?P<port>\d{1,5}).{0,20}?(?:failed|:).{0,40}?(?P<error>connection refused|no route to host|connection timed out|timeout expired|network is unreachable)",
-    )
-    .ok()
-});
+static PORT: Form = Form::new(
+    r"(?i)(?:connect to |\()(?P<to>\d{1,3}(?:\.\d{1,3}){3})\)?,? (?:TCP/IP )?port:? (?P<port>\d{1,5}).{0,20}?(?:failed|:).{0,40}?(?P<error>connection refused|no route to host|connection timed out|timeout expired|network is unreachable)",
+);
 
 /// The packets that a text names, each once.
 pub fn named(text: &str) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     for pattern in [&READ, &DIAL, &LOOKUP, &NODE, &PORT] {
-        let Some(regex) = pattern.as_ref() else {
+        let Some(regex) = pattern.on(text) else {
             continue;
         };
         for captures in regex.captures_iter(text) {

@@ -1,18 +1,15 @@
 //! What a kubelet or containerd says at the end of its log of the pods that it cannot run: on a machine of which no API
 //! server was asked, nothing else tells that they fail.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use crate::facts::excerpt;
 use crate::facts::failing::{ContainerRow, Failing, Moment, PodTrouble};
 use crate::facts::kube::Pod;
 use crate::facts::{AnyFact, Fact};
+use crate::form::Form;
 use crate::lines::{LogLine, Origin};
 use crate::model::Place;
 use crate::parsers::Channel;
+use std::collections::BTreeMap;
 
 use super::Sources;
 
@@ -49,28 +46,21 @@ fn speaks_of_pods(text: &[u8]) -> bool {
     needles.any(|needle| memchr::memmem::find(text, needle).is_some())
 }
 
-static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r#" pod="(?P<ns>[a-z0-9-]+)/(?P<name>[a-z0-9.-]+)""#,
-        r#"|PodSandboxMetadata\{Name:(?P<cri_name>[a-z0-9.-]+),Uid:[^,]*,Namespace:(?P<cri_ns>[a-z0-9-]+),"#,
-        r#"|\("(?P<old_name>[a-z0-9.-]+)_(?P<old_ns>[a-z0-9-]+)\([0-9a-f-]{8,}\)"\)"#,
-        r#"|Readiness probe for "(?P<probed>[a-z0-9.-]+)_(?P<probed_ns>[a-z0-9-]+)\([0-9a-f-]{8,}\):"#,
-    ))
-    .ok()
-});
-static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r#"(?:skipping" err="(?P<new>.+?)" pod="|, skipping: (?P<old>.+)$"#,
-        r#"|failed, error" error="(?P<cri>.+)"\s*$"#,
-        r#"|Readiness probe for .{0,200} failed \(failure\): (?P<probe_old>.+?)\s*$"#,
-        r#"|probeType="Readiness" .{0,300}probeResult="failure" output="(?P<probe>.+?)"\s*$)"#,
-    ))
-    .ok()
-});
-static STATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"failed to \\*"(?P<step>\w+)\\*"(?: for \\*"(?P<container>[^"\\]+)\\*")? with (?P<state>\w+):"#)
-        .ok()
-});
+static POD: Form = Form::new(concat!(
+    r#" pod="(?P<ns>[a-z0-9-]+)/(?P<name>[a-z0-9.-]+)""#,
+    r#"|PodSandboxMetadata\{Name:(?P<cri_name>[a-z0-9.-]+),Uid:[^,]*,Namespace:(?P<cri_ns>[a-z0-9-]+),"#,
+    r#"|\("(?P<old_name>[a-z0-9.-]+)_(?P<old_ns>[a-z0-9-]+)\([0-9a-f-]{8,}\)"\)"#,
+    r#"|Readiness probe for "(?P<probed>[a-z0-9.-]+)_(?P<probed_ns>[a-z0-9-]+)\([0-9a-f-]{8,}\):"#,
+));
+static WORDS: Form = Form::new(concat!(
+    r#"(?:skipping" err="(?P<new>.+?)" pod="|, skipping: (?P<old>.+)$"#,
+    r#"|failed, error" error="(?P<cri>.+)"\s*$"#,
+    r#"|Readiness probe for .{0,200} failed \(failure\): (?P<probe_old>.+?)\s*$"#,
+    r#"|probeType="Readiness" .{0,300}probeResult="failure" output="(?P<probe>.+?)"\s*$)"#,
+));
+static STATE: Form = Form::new(
+    r#"failed to \\*"(?P<step>\w+)\\*"(?: for \\*"(?P<container>[^"\\]+)\\*")? with (?P<state>\w+):"#,
+);
 
 /// A trouble as one line of a log says it.
 #[derive(Debug)]
@@ -168,12 +158,12 @@ fn moment(line: &LogLine<'_>) -> Moment {
 }
 
 fn trouble(line: &LogLine<'_>, raw: &[u8]) -> Option<PodTrouble> {
-    let pod = POD.as_ref()?.captures(&line.text)?;
+    let pod = POD.captures(&line.text)?;
     let part = |forms: [&str; 4]| {
         let found = forms.into_iter().find_map(|form| pod.name(form));
         found.map_or(String::new(), |one| one.as_str().to_owned())
     };
-    let words = WORDS.as_ref()?.captures(&line.text)?;
+    let words = WORDS.captures(&line.text)?;
     let is_probe = ["probe_old", "probe"]
         .iter()
         .any(|form| words.name(form).is_some());
@@ -181,7 +171,7 @@ fn trouble(line: &LogLine<'_>, raw: &[u8]) -> Option<PodTrouble> {
         .into_iter()
         .find_map(|form| words.name(form))?
         .as_str();
-    let state = STATE.as_ref().and_then(|form| form.captures(words));
+    let state = STATE.captures(words);
     let named = |name: &str| {
         let found = state.as_ref().and_then(|found| found.name(name));
         found.map_or(String::new(), |one| one.as_str().to_owned())

@@ -1,18 +1,15 @@
 //! What a kubelet says at the end of its log of its own node: that the API server does not let it register, that its network
 //! is not ready, or that its status does not arrive. Where no API server was asked, nothing else tells that the node fails.
 
-use std::collections::BTreeSet;
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::Sources;
 use crate::facts::failing::{Failing, Moment, NodeTrouble};
 use crate::facts::kube::Node;
 use crate::facts::{AnyFact, Fact, excerpt};
+use crate::form::Form;
 use crate::lines::{LogLine, Origin};
 use crate::model::Place;
 use crate::parsers::Channel;
+use std::collections::BTreeSet;
 
 /// A kubelet tries again every few seconds; what it has not said for so long, in seconds, has passed.
 const TRIES: i64 = 40;
@@ -57,9 +54,7 @@ const TROUBLES: [Trouble; 3] = [
     },
 ];
 
-static NODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?:\bnode=\\?"?|register node \\?")(?P<node>[A-Za-z0-9][\w.-]*)"#).ok()
-});
+static NODE: Form = Form::new(r#"(?:\bnode=\\?"?|register node \\?")(?P<node>[A-Za-z0-9][\w.-]*)"#);
 
 /// A trouble as it was last said.
 #[derive(Debug)]
@@ -197,7 +192,7 @@ fn said(line: &LogLine<'_>, raw: &[u8], offset: u32, state: &str, before: Option
     let words = text
         .split_once("] ")
         .map_or(text.as_str(), |(_, rest)| rest);
-    let named = NODE.as_ref().and_then(|form| form.captures(&text));
+    let named = NODE.captures(&text);
     let named = named.and_then(|found| found.name("node").map(|node| node.as_str().to_owned()));
     let by_path = Some(crate::lines::node_of(line.path)).filter(|node| !node.is_empty());
     let node = named

@@ -1,16 +1,13 @@
 //! The end of a log: what its program said last, and which units systemd saw fail again and again.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
-use chrono::{DateTime, Utc};
-use regex::Regex;
-
 use super::grade::{self, Grade};
 use super::{check, kernel, kubelet, own_node, span};
 use crate::facts::excerpt;
+use crate::form::Form;
 use crate::lines::Origin;
 use crate::parsers::Channel;
+use chrono::{DateTime, Utc};
+use std::collections::BTreeMap;
 
 /// Lines from the end in which the last grave line is looked for.
 const LINES: usize = 200;
@@ -186,13 +183,10 @@ const STARTS_AGAIN: [&str; 4] = [
 /// Two wordings of one end stand no further apart, in lines.
 const ONE_END: u32 = 8;
 
-static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?P<unit>[\w@.\\:-]+\.(?:service|mount|socket)): (?:Failed with result '[\w-]+'|Unit entered failed state)",
-        r"|Unit (?P<old>[\w@.\\:-]+\.(?:service|mount|socket)) entered failed state",
-    ))
-    .ok()
-});
+static FAILED: Form = Form::new(concat!(
+    r"(?P<unit>[\w@.\\:-]+\.(?:service|mount|socket)): (?:Failed with result '[\w-]+'|Unit entered failed state)",
+    r"|Unit (?P<old>[\w@.\\:-]+\.(?:service|mount|socket)) entered failed state",
+));
 
 /// Where a piece holds what systemd says when a unit failed, and which of the wordings.
 fn failed_texts(bytes: &[u8]) -> Vec<(usize, usize)> {
@@ -261,7 +255,7 @@ fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
 
 /// The unit that a line of systemd says has failed.
 fn failed_unit(text: &str) -> Option<String> {
-    let found = FAILED.as_ref()?.captures(text)?;
+    let found = FAILED.captures(text)?;
     let unit = found.name("unit").or_else(|| found.name("old"))?;
     Some(unit.as_str().to_owned())
 }

@@ -1,32 +1,18 @@
 //! containerd configurations, whole or cut, with or without a file name.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::dedent::dedent;
 use super::split::Section;
 use super::{Taken, What};
+use crate::form::Form;
 use crate::parsers::SMALL;
 
-static TABLE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"^\s*\[{1,2}\s*[\w."'/ -]+\s*\]{1,2}\s*(?:#.*)?$"#).ok());
-static SETTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"^\s*["']?[\w.-]+["']?\s*=\s*(?:["'\[{]|true\b|false\b|[-+]?\d)"#).ok()
-});
+static TABLE: Form = Form::new(r#"^\s*\[{1,2}\s*[\w."'/ -]+\s*\]{1,2}\s*(?:#.*)?$"#);
+static SETTING: Form =
+    Form::new(r#"^\s*["']?[\w.-]+["']?\s*=\s*(?:["'\[{]|true\b|false\b|[-+]?\d)"#);
 /// What only a containerd configuration holds.
-static CONTAINERD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?m)^\s*(?:\[\s*plugins\s*\.\s*["']?(?:io\.containerd\.|cri\b)|(?:disabled|required)_plugins\s*=|imports\s*=\s*\[)"#,
-    )
-    .ok()
-});
-
-fn is(expression: &LazyLock<Option<Regex>>, line: &str) -> bool {
-    expression
-        .as_ref()
-        .is_some_and(|regex| regex.is_match(line))
-}
+static CONTAINERD: Form = Form::new(
+    r#"(?m)^\s*(?:\[\s*plugins\s*\.\s*["']?(?:io\.containerd\.|cri\b)|(?:disabled|required)_plugins\s*=|imports\s*=\s*\[)"#,
+);
 
 /// A line that stands for lines left out.
 pub(super) fn is_elision(line: &str) -> bool {
@@ -41,14 +27,14 @@ pub(super) fn is_elision(line: &str) -> bool {
 /// Takes the TOML text that starts here if it is a containerd configuration.
 pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     let first = section.line(at);
-    if !is(&TABLE, first) && !is(&SETTING, first) {
+    if !TABLE.is_match(first) && !SETTING.is_match(first) {
         return Taken::No;
     }
     let lines = extent(section, at);
     let used = section.range(at, at + lines);
     let text = dedent(&used);
     // A template that a program has yet to fill in is nobody's configuration, nor is what is too large for one.
-    if !is(&CONTAINERD, &text) || text.contains("{{") || text.len() > SMALL {
+    if !CONTAINERD.is_match(&text) || text.contains("{{") || text.len() > SMALL {
         return Taken::Refused(lines);
     }
     let cut = used.iter().any(|line| is_elision(line));
@@ -83,9 +69,9 @@ fn extent(section: &Section<'_>, at: usize) -> usize {
         let belongs = start.is_empty()
             || start.starts_with('#')
             || is_elision(line)
-            || is(&TABLE, line)
-            || is(&SETTING, line);
-        if belongs && is(&SETTING, line) {
+            || TABLE.is_match(line)
+            || SETTING.is_match(line);
+        if belongs && SETTING.is_match(line) {
             open = brackets(start).max(0);
         }
         belongs

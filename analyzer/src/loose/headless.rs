@@ -1,33 +1,24 @@
 //! Rows of `kubectl get pods` without their headings: `--no-headers`, or what `grep` left of a table.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::split::Section;
 use super::tables::{namespace_of, pod_object};
 use super::{Taken, What};
+use crate::form::Form;
 
-static ROW: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^\s*(?:(?P<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?:pod/)?(?P<name>[a-z0-9][a-z0-9.-]*)\s+(?P<ready>\d+)/(?P<of>\d+)\s+(?P<status>[A-Z][\w:/.-]*)\s+(?P<restarts>\d+)(?: \([^()]{1,24} ago\))?\s+(?:\d+[smhdy])+(?:\s+(?P<ip>\S+)\s+(?P<node>\S+))?(?:\s|$)",
-    )
-    .ok()
-});
+static ROW: Form = Form::new(
+    r"^\s*(?:(?P<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?:pod/)?(?P<name>[a-z0-9][a-z0-9.-]*)\s+(?P<ready>\d+)/(?P<of>\d+)\s+(?P<status>[A-Z][\w:/.-]*)\s+(?P<restarts>\d+)(?: \([^()]{1,24} ago\))?\s+(?:\d+[smhdy])+(?:\s+(?P<ip>\S+)\s+(?P<node>\S+))?(?:\s|$)",
+);
 
 /// Takes rows that follow one another.
 pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
-    let Some(row) = ROW.as_ref() else {
-        return Taken::No;
-    };
-    let fits = |line: &str| line.len() < 2000 && row.is_match(line);
+    let fits = |line: &str| line.len() < 2000 && ROW.is_match(line);
     if !fits(section.line(at)) {
         return Taken::No;
     }
     let lines = section.run(at, fits);
     let mut found = Vec::new();
     for offset in 0..lines {
-        let Some(cells) = row.captures(section.line(at + offset)) else {
+        let Some(cells) = ROW.captures(section.line(at + offset)) else {
             continue;
         };
         let cell = |name: &str| cells.name(name).map_or("", |one| one.as_str());

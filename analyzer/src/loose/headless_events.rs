@@ -1,35 +1,37 @@
 //! Rows of `kubectl get events` without their headings: what a watch prints after its first table, `--no-headers`, or what
 //! `grep` left.
 
-use std::sync::LazyLock;
-
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use super::age::seconds;
 use super::split::Section;
 use super::tables::{About, event_object, namespace_of};
 use super::{Taken, What};
+use crate::form::Form;
 
 /// Of the columns that kubectl prints since 1.15, and of those before: there an event is called by its object and a number.
-static ROW: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
-    let age = r"(?:\d+[smhdy])+";
-    let kind = r"(?P<type>Normal|Warning)\s+(?P<reason>[A-Z]\w+)";
-    let new = format!(
-        r"^\s*(?:(?P<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?P<last>{age})\s+{kind}\s+(?P<kind>[a-z]+)/(?P<name>[a-z0-9][\w.-]*)\s+(?P<message>\S.*)$"
-    );
-    let old = format!(
-        r"^\s*(?:(?P<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?P<last>{age})\s+{age}\s+(?P<count>\d+)\s+(?P<name>[a-z0-9][\w.-]*)\.[0-9a-f]{{12,16}}\s+(?P<kind>[A-Z]\w+)\s+(?:\S+\s+)?{kind}\s+[^\s,]+(?:, \S+)?\s+(?P<message>\S.*)$"
-    );
-    Some([Regex::new(&new).ok()?, Regex::new(&old).ok()?])
-});
+static ROW: [Form; 2] = [
+    Form::made(|| {
+        format!(
+            r"^\s*(?:(?P<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?P<last>{AGE})\s+{KIND}\s+(?P<kind>[a-z]+)/(?P<name>[a-z0-9][\w.-]*)\s+(?P<message>\S.*)$"
+        )
+    }),
+    Form::made(|| {
+        format!(
+            r"^\s*(?:(?P<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?P<last>{AGE})\s+{AGE}\s+(?P<count>\d+)\s+(?P<name>[a-z0-9][\w.-]*)\.[0-9a-f]{{12,16}}\s+(?P<kind>[A-Z]\w+)\s+(?:\S+\s+)?{KIND}\s+[^\s,]+(?:, \S+)?\s+(?P<message>\S.*)$"
+        )
+    }),
+];
+const AGE: &str = r"(?:\d+[smhdy])+";
+const KIND: &str = r"(?P<type>Normal|Warning)\s+(?P<reason>[A-Z]\w+)";
 /// The headings of a table of events.
 const HEADS: [&str; 3] = ["LAST SEEN", "LASTSEEN", "FIRSTSEEN"];
 /// Rows that speak for themselves where no heading stands above.
 const ROWS: usize = 2;
 
 fn row(line: &str) -> Option<Captures<'_>> {
-    let forms = ROW.as_ref().filter(|_| line.len() < 4000)?;
-    forms.iter().find_map(|form| form.captures(line))
+    let short = ROW.iter().filter(|_| line.len() < 4000);
+    short.into_iter().find_map(|form| form.captures(line))
 }
 
 /// Takes rows that follow one another.

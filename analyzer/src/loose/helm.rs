@@ -1,39 +1,28 @@
 //! What helm prints: values of a release, its history, and lists of releases, each as the entry that a bundle keeps it in.
 
-use std::sync::LazyLock;
-
 use casefile_bundle::Entry;
-use regex::{Captures, Regex};
+use regex::Captures;
 use serde_json::json;
 
 use super::split::Section;
 use super::{Taken, What};
+use crate::form::Form;
 
 /// Namespace and release where no command names them.
 const UNNAMED: &str = "pasted";
 
-static COMMAND: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\bhelm\s+(?P<verb>get\s+values|history|hist)\b(?P<rest>[^|]*)").ok()
-});
-static NAMESPACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?:^|\s)(?:-n|--namespace)[ =]?(?P<name>[a-z0-9][a-z0-9-]*)").ok()
-});
-static HISTORY_ROW: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?P<revision>\d{1,9})\s+(?P<updated>[A-Z]\w{2} [A-Z]\w{2} +\d+ \d\d:\d\d:\d\d \d{4})\s+(?P<status>[a-z-]+)\s+(?P<chart>\S+)(?:\s+(?P<app>\S*?))?(?:\s+(?P<description>[A-Z].*))?$",
-    )
-    .ok()
-});
-static LIST_ROW: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?P<name>[a-z0-9][a-z0-9.-]*)\s+(?P<namespace>[a-z0-9][a-z0-9-]*)\s+(?P<revision>\d{1,9})\s+\d{4}-\d\d-\d\d \S+ \S+ \S+\s+(?P<status>[a-z-]+)\s+(?P<chart>\S+)(?:\s+\S+)?\s*$",
-    )
-    .ok()
-});
+static COMMAND: Form = Form::new(r"\bhelm\s+(?P<verb>get\s+values|history|hist)\b(?P<rest>[^|]*)");
+static NAMESPACE: Form = Form::new(r"(?:^|\s)(?:-n|--namespace)[ =]?(?P<name>[a-z0-9][a-z0-9-]*)");
+static HISTORY_ROW: Form = Form::new(
+    r"^(?P<revision>\d{1,9})\s+(?P<updated>[A-Z]\w{2} [A-Z]\w{2} +\d+ \d\d:\d\d:\d\d \d{4})\s+(?P<status>[a-z-]+)\s+(?P<chart>\S+)(?:\s+(?P<app>\S*?))?(?:\s+(?P<description>[A-Z].*))?$",
+);
+static LIST_ROW: Form = Form::new(
+    r"^(?P<name>[a-z0-9][a-z0-9.-]*)\s+(?P<namespace>[a-z0-9][a-z0-9-]*)\s+(?P<revision>\d{1,9})\s+\d{4}-\d\d-\d\d \S+ \S+ \S+\s+(?P<status>[a-z-]+)\s+(?P<chart>\S+)(?:\s+\S+)?\s*$",
+);
 
 /// Namespace and release of a command of helm's.
 fn release(rest: &str) -> (String, String) {
-    let namespace = NAMESPACE.as_ref().and_then(|wanted| wanted.captures(rest));
+    let namespace = NAMESPACE.captures(rest);
     let namespace = namespace.map_or("default", |found| {
         found.name("name").map_or("", |it| it.as_str())
     });
@@ -68,8 +57,7 @@ fn plain(name: &str) -> String {
 /// Takes `helm get values`, by its first line or by the command.
 pub(super) fn values(section: &Section<'_>, at: usize) -> Taken {
     let head = section.line(at).trim_end();
-    let command = COMMAND.as_ref().zip(section.command);
-    let command = command.and_then(|(wanted, command)| wanted.captures(command));
+    let command = section.command.and_then(|typed| COMMAND.captures(typed));
     let command = command.filter(|found| found["verb"].starts_with("get"));
     let file = match (head, &command) {
         ("USER-SUPPLIED VALUES:", _) => "values-user.yaml",
@@ -106,8 +94,7 @@ pub(super) fn history(section: &Section<'_>, at: usize) -> Taken {
     if !head.starts_with(&["REVISION", "UPDATED", "STATUS", "CHART"]) {
         return Taken::No;
     }
-    let command = COMMAND.as_ref().zip(section.command);
-    let command = command.and_then(|(wanted, command)| wanted.captures(command));
+    let command = section.command.and_then(|typed| COMMAND.captures(typed));
     let (namespace, name) = match command.filter(|found| found["verb"].starts_with("hist")) {
         Some(found) => release(&found["rest"]),
         None => (UNNAMED.to_owned(), UNNAMED.to_owned()),
@@ -117,9 +104,8 @@ pub(super) fn history(section: &Section<'_>, at: usize) -> Taken {
     Taken::one(what, 1 + rows)
 }
 
-fn is_row(row: &LazyLock<Option<Regex>>, line: &str) -> bool {
-    row.as_ref()
-        .is_some_and(|row| row.is_match(line.trim_end()))
+fn is_row(row: &Form, line: &str) -> bool {
+    row.is_match(line.trim_end())
 }
 
 /// Takes the table of `helm list`, a release a row.
@@ -138,7 +124,7 @@ pub(super) fn list(section: &Section<'_>, at: usize) -> Taken {
     let rows = section.run(at + 1, |line| is_row(&LIST_ROW, line));
     let named = (1..=rows).filter_map(|row| {
         let line = section.line(at + row).trim_end();
-        let found = LIST_ROW.as_ref()?.captures(line)?;
+        let found = LIST_ROW.captures(line)?;
         let (namespace, name) = (plain(&found["namespace"]), plain(&found["name"]));
         let path = Entry::Helm(&namespace, &name, "release.json").path();
         Some((What::Cluster(path), row))
@@ -165,10 +151,7 @@ fn history_json(text: &str) -> String {
     };
     let mut rows: Vec<String> = Vec::new();
     for line in text.lines().skip(1) {
-        let Some(found) = HISTORY_ROW
-            .as_ref()
-            .and_then(|row| row.captures(line.trim_end()))
-        else {
+        let Some(found) = HISTORY_ROW.captures(line.trim_end()) else {
             break;
         };
         // Helm prints the time of whoever asks, without the zone.
@@ -181,9 +164,7 @@ fn history_json(text: &str) -> String {
 }
 
 fn release_json(text: &str) -> Option<String> {
-    let found = LIST_ROW
-        .as_ref()?
-        .captures(text.lines().next()?.trim_end())?;
+    let found = LIST_ROW.captures(text.lines().next()?.trim_end())?;
     let chart = &found["chart"];
     // Names of charts hold dashes, and versions may: the first dash before a digit divides them.
     let at = chart.match_indices('-').find_map(|(at, _)| {

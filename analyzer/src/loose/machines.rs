@@ -1,14 +1,11 @@
 //! Which machine a text is of, where no object says it: by prompts, by the host in the head of log lines, by what kubectl
 //! prints of a node, and by the node that components name in their lines.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use crate::dress;
 use crate::facts::cluster::{ComposeMark, MachineMark, NamedBy};
 use crate::facts::text::OpenShiftMark;
+use crate::form::Form;
+use std::collections::BTreeMap;
 
 /// Lines that are looked at.
 const LINES: usize = 50_000;
@@ -25,18 +22,15 @@ const OC: [&str; 8] = [
     "adm", "debug", "describe", "exec", "get", "logs", "project", "rsh",
 ];
 
-static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"^\s*(?:\([\w.-]+\)\s*)?(?:\[[A-Za-z_][\w.-]*@(?P<boxed>[A-Za-z][\w.-]*) [^\]]{1,120}\][$#]|[A-Za-z_][\w.-]*@(?P<prompt>[A-Za-z][\w.-]*):[^\s$#]{1,120}[$#])(?:\s|$)",
-        r"|^\s*(?:[Dd]raining node |node/)(?P<node>[a-z0-9][\w.-]*)(?:\.\.\.| (?:labeled|cordoned|drained|uncordoned|evicted)\b)",
-        r"|^\s*Node:\s+(?P<of>[a-z0-9][\w.-]*)(?:/[\da-f.:]*)?\s*$",
-        r"|\bSuccessfully assigned \S{1,200} to (?P<assigned>[a-z0-9][\w.-]*)\s*$",
-        r"|(?:^|\s)(?:Normal|Warning)\s.{0,120}\skubelet, (?P<source>[a-z0-9][\w.-]*)\s",
-        r#"|(?:^|[\s,;{\[(])node(?:Name)?="(?P<key>[a-z0-9][\w.-]*)""#,
-        r"|\bNode (?P<status>[a-z0-9][\w.-]*) status is now",
-    ))
-    .ok()
-});
+static NAMED: Form = Form::new(concat!(
+    r"^\s*(?:\([\w.-]+\)\s*)?(?:\[[A-Za-z_][\w.-]*@(?P<boxed>[A-Za-z][\w.-]*) [^\]]{1,120}\][$#]|[A-Za-z_][\w.-]*@(?P<prompt>[A-Za-z][\w.-]*):[^\s$#]{1,120}[$#])(?:\s|$)",
+    r"|^\s*(?:[Dd]raining node |node/)(?P<node>[a-z0-9][\w.-]*)(?:\.\.\.| (?:labeled|cordoned|drained|uncordoned|evicted)\b)",
+    r"|^\s*Node:\s+(?P<of>[a-z0-9][\w.-]*)(?:/[\da-f.:]*)?\s*$",
+    r"|\bSuccessfully assigned \S{1,200} to (?P<assigned>[a-z0-9][\w.-]*)\s*$",
+    r"|(?:^|\s)(?:Normal|Warning)\s.{0,120}\skubelet, (?P<source>[a-z0-9][\w.-]*)\s",
+    r#"|(?:^|[\s,;{\[(])node(?:Name)?="(?P<key>[a-z0-9][\w.-]*)""#,
+    r"|\bNode (?P<status>[a-z0-9][\w.-]*) status is now",
+));
 
 /// The machines of a text, each with the first line that names it, from 1.
 pub(crate) fn machines(text: &str) -> Vec<(MachineMark, u32)> {
@@ -78,7 +72,7 @@ pub(crate) fn openshift(text: &str) -> Option<(OpenShiftMark, u32)> {
 
 /// The machine that a line names, and how.
 fn named(line: &str) -> Option<(&str, NamedBy)> {
-    let found = NAMED.as_ref().and_then(|form| form.captures(line));
+    let found = NAMED.captures(line);
     let of = |names: &[&str]| {
         let found = found.as_ref()?;
         let mut names = names.iter();

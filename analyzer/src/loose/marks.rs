@@ -1,23 +1,18 @@
 //! What tells clusters apart in text that people paste: the uid of kube-system, the address of the API server, the
 //! cluster's name where a provider writes it, and a list of nodes with the control plane in it.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde_json::Value;
 
 use super::{Piece, What};
 use crate::facts::cluster::{ClusterMark, MarkKind};
+use crate::form::Form;
 
-static SERVER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let running = r"Kubernetes (?:control plane|master) is running at (https?://[^\s/]+)";
-    Regex::new(running).ok()
-});
+static SERVER: Form =
+    Form::new(r"Kubernetes (?:control plane|master) is running at (https?://[^\s/]+)");
 /// Labels that providers put on each node of a cluster, and on nothing that another cluster owns.
-static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let labels = r#"(?:alpha\.eksctl\.io/cluster-name|kubernetes\.azure\.com/cluster)"?\s*[=:]\s*"?([\w.-]+)"#;
-    Regex::new(labels).ok()
-});
+static NAME: Form = Form::new(
+    r#"(?:alpha\.eksctl\.io/cluster-name|kubernetes\.azure\.com/cluster)"?\s*[=:]\s*"?([\w.-]+)"#,
+);
 
 /// The marks of a text with their lines, from 1.
 pub(crate) fn marks(text: &str, pieces: &[Piece]) -> Vec<(ClusterMark, u32)> {
@@ -38,7 +33,7 @@ pub(crate) fn marks(text: &str, pieces: &[Piece]) -> Vec<(ClusterMark, u32)> {
             found.extend(listed(rows.take()));
         }
         for (kind, known) in [(MarkKind::Server, &SERVER), (MarkKind::Name, &NAME)] {
-            let value = known.as_ref().and_then(|one| one.captures(line)?.get(1));
+            let value = known.captures(line).and_then(|found| found.get(1));
             let value = value
                 .map(|value| value.as_str())
                 .filter(|one| !is_local(one));

@@ -1,9 +1,8 @@
 //! Sections of a text: what one command printed, what stands in one fence, what one file holds.
 
 use std::cell::Cell;
-use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::form::Form;
 
 /// A stretch of a text that one command or one person put there.
 #[derive(Debug, Default)]
@@ -72,28 +71,19 @@ impl<'a> Section<'a> {
     }
 }
 
-static PROMPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^\s*(?:\([\w.-]+\)\s*)?(?:\[?[A-Za-z_][\w.-]*@(?P<host>[\w.-]+)[: ][^$#%]{0,200}[$#%]|\$)\s+(?P<command>[^\s$].*)$",
-    )
-    .ok()
-});
+static PROMPT: Form = Form::new(
+    r"^\s*(?:\([\w.-]+\)\s*)?(?:\[?[A-Za-z_][\w.-]*@(?P<host>[\w.-]+)[: ][^$#%]{0,200}[$#%]|\$)\s+(?P<command>[^\s$].*)$",
+);
 /// A command without a prompt, or behind the `#` of root: only programs that nodes are looked at with.
-static BARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:# ?)?(?P<command>(?:sudo (?:-\w+ )*)?(?:kubectl|oc|cat|nvidia-smi|journalctl|dmesg|iptables-save|ip6tables-save|sysctl|systemctl|helm|crictl|containerd|ufw|ps|df|ip|lsmod|uname|microk8s kubectl|k3s kubectl|k8s kubectl|head|tail|grep)(?:\s+[\w./~$'*=<{\[-][^:]*)?)$",
-    )
-    .ok()
-});
-static CAPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:==> (?P<tail>/\S+) <==|[#*\s`]*(?P<file>/(?:etc|var|run|usr|lib|opt|proc|sys|home)/[\w./@+-]+)[`*]*:?\s*)$",
-    )
-    .ok()
-});
-static CAT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:sudo (?:-\w+ )*)?(?:cat|head|tail|less|more)\s+(?:-\S+\s+(?:\d+\s+)?)*(?P<file>/[\w./@+-]+)\s*(?P<rest>\|.*)?$").ok()
-});
+static BARE: Form = Form::new(
+    r"^(?:# ?)?(?P<command>(?:sudo (?:-\w+ )*)?(?:kubectl|oc|cat|nvidia-smi|journalctl|dmesg|iptables-save|ip6tables-save|sysctl|systemctl|helm|crictl|containerd|ufw|ps|df|ip|lsmod|uname|microk8s kubectl|k3s kubectl|k8s kubectl|head|tail|grep)(?:\s+[\w./~$'*=<{\[-][^:]*)?)$",
+);
+static CAPTION: Form = Form::new(
+    r"^(?:==> (?P<tail>/\S+) <==|[#*\s`]*(?P<file>/(?:etc|var|run|usr|lib|opt|proc|sys|home)/[\w./@+-]+)[`*]*:?\s*)$",
+);
+static CAT: Form = Form::new(
+    r"^(?:sudo (?:-\w+ )*)?(?:cat|head|tail|less|more)\s+(?:-\S+\s+(?:\d+\s+)?)*(?P<file>/[\w./@+-]+)\s*(?P<rest>\|.*)?$",
+);
 
 /// Cuts a text into its sections, in order.
 pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
@@ -165,17 +155,17 @@ fn boundary(line: &str) -> Option<Boundary<'_>> {
             ..Boundary::default()
         });
     }
-    if let Some(found) = PROMPT.as_ref()?.captures(line) {
+    if let Some(found) = PROMPT.captures(line) {
         let command = found.name("command").map(|one| one.as_str());
         return Some(Boundary {
             host: found.name("host").map(|one| one.as_str()),
             ..of_command(command)
         });
     }
-    if let Some(found) = BARE.as_ref()?.captures(line) {
+    if let Some(found) = BARE.captures(line) {
         return Some(of_command(found.name("command").map(|one| one.as_str())));
     }
-    let caption = CAPTION.as_ref()?.captures(line)?;
+    let caption = CAPTION.captures(line)?;
     let file = caption.name("tail").or_else(|| caption.name("file"))?;
     Some(Boundary {
         file: Some(file.as_str()),
@@ -185,7 +175,7 @@ fn boundary(line: &str) -> Option<Boundary<'_>> {
 }
 
 fn of_command(command: Option<&str>) -> Boundary<'_> {
-    let cat = command.and_then(|command| CAT.as_ref()?.captures(command));
+    let cat = command.and_then(|command| CAT.captures(command));
     let file = cat
         .and_then(|cat| cat.name("file"))
         .map(|file| file.as_str());

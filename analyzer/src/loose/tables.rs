@@ -1,18 +1,15 @@
 //! Tables that `kubectl get` and `kubectl describe` print, row by row as the objects they stand for.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde_json::{Value, json};
 
 use super::age::seconds;
 use super::split::Section;
 use super::{Taken, What, columns};
+use crate::form::Form;
 
 /// Columns are at least two blanks apart; a cell may hold single ones, such as `7 (67s ago)`.
-static GAP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\s{2,}|\t+").ok());
-static OPTION_NAMESPACE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?:-n|--namespace)[ =]?(?P<name>[a-z0-9][a-z0-9-]*)").ok());
+static GAP: Form = Form::new(r"\s{2,}|\t+");
+static OPTION_NAMESPACE: Form = Form::new(r"(?:-n|--namespace)[ =]?(?P<name>[a-z0-9][a-z0-9-]*)");
 
 /// A table: what its columns are called, and the object of a row.
 struct Table {
@@ -92,10 +89,7 @@ impl Row<'_> {
 }
 
 fn cells(line: &str) -> Vec<&str> {
-    let Some(gap) = GAP.as_ref() else {
-        return Vec::new();
-    };
-    let cells: Vec<&str> = gap.split(line.trim()).collect();
+    let cells = row_cells(line);
     // Blanks that a page or a form made one of.
     if cells.len() == 1 && line.contains(' ') {
         return single_cells(line.trim());
@@ -134,7 +128,7 @@ fn single_cells(line: &str) -> Vec<&str> {
 pub(super) fn namespace_of<'a>(section: &Section<'a>) -> &'a str {
     let found = section
         .command
-        .and_then(|command| OPTION_NAMESPACE.as_ref()?.captures(command)?.name("name"));
+        .and_then(|command| OPTION_NAMESPACE.captures(command)?.name("name"));
     found.map_or("", |name| name.as_str())
 }
 
@@ -392,7 +386,7 @@ fn daemon_set(row: &Row<'_>) -> Option<Value> {
 
 /// The cells of a row of a describe's table.
 pub(super) fn row_cells(line: &str) -> Vec<&str> {
-    match GAP.as_ref() {
+    match GAP.on(line) {
         Some(gap) => gap.split(line.trim()).collect(),
         None => Vec::new(),
     }

@@ -1,41 +1,35 @@
 //! Lines that tell a time or an age: what stands near a line without one may date it.
 
-use std::sync::LazyLock;
-
-use chrono::{DateTime, Utc};
-use regex::Regex;
-
 use crate::dress;
 use crate::facts::excerpt;
 use crate::facts::text::{NewestDate, TimedLine};
+use crate::form::Form;
+use chrono::{DateTime, Utc};
 
 /// Lines of one text that are kept.
 const MOST: usize = 3_000;
 /// Characters of one line.
 const LONGEST: usize = 300;
 
-static TIMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        // Logs: a date with a clock near the beginning, klog's head, the kernel's clock.
-        r"^.{0,60}?\b\d{4}[-/]\d\d[-/]\d\d[T ]+\d\d:\d\d:\d\d",
-        r"|^.{0,40}?\b(?:\w{3} )?\w{3} +\d{1,2} \d\d:\d\d:\d\d",
-        r"|^\s*[IWEF]\d{4} \d\d:\d\d:\d\d",
-        r"|^\s*\[ *\d+\.\d+\]",
-        // Rows of events and of pods.
-        r"|(?P<row>(?:^|\s)(?:Normal|Warning)\s+\w+\s+\d+[smhdy]",
-        r"|(?:^|\s)\d+[smhdy]\S*\s+(?:Normal|Warning)\s",
-        // Events before Kubernetes 1.14: last and first time, and how often.
-        r"|^\s*\d+[smhdy]\S*\s+\d+[smhdy]\S*\s+\d+\s+\S+\s",
-        r"|\s\d+/\d+\s+[A-Z][\w:]+\s+\d+(?: \([^()]{1,24} ago\))?\s+\d+[smhdy])",
-    ))
-    .ok()
-});
+static TIMED: Form = Form::new(concat!(
+    // Logs: a date with a clock near the beginning, klog's head, the kernel's clock.
+    r"^.{0,60}?\b\d{4}[-/]\d\d[-/]\d\d[T ]+\d\d:\d\d:\d\d",
+    r"|^.{0,40}?\b(?:\w{3} )?\w{3} +\d{1,2} \d\d:\d\d:\d\d",
+    r"|^\s*[IWEF]\d{4} \d\d:\d\d:\d\d",
+    r"|^\s*\[ *\d+\.\d+\]",
+    // Rows of events and of pods.
+    r"|(?P<row>(?:^|\s)(?:Normal|Warning)\s+\w+\s+\d+[smhdy]",
+    r"|(?:^|\s)\d+[smhdy]\S*\s+(?:Normal|Warning)\s",
+    // Events before Kubernetes 1.14: last and first time, and how often.
+    r"|^\s*\d+[smhdy]\S*\s+\d+[smhdy]\S*\s+\d+\s+\S+\s",
+    r"|\s\d+/\d+\s+[A-Z][\w:]+\s+\d+(?: \([^()]{1,24} ago\))?\s+\d+[smhdy])",
+));
 
 /// The lines of a text that tell a time, each with its number, from 1.
 pub(crate) fn timed(text: &str) -> Vec<(TimedLine, u32, String)> {
     let lines = text.lines().zip(1_u32..);
     let timed = lines.filter_map(|(line, number)| {
-        let found = TIMED.as_ref()?.captures(line)?;
+        let found = TIMED.captures(line)?;
         let row = found.name("row").is_some();
         Some((TimedLine { row }, number, excerpt(line, LONGEST)))
     });
@@ -43,25 +37,20 @@ pub(crate) fn timed(text: &str) -> Vec<(TimedLine, u32, String)> {
 }
 
 /// Dates with their zone: RFC 3339, as web servers log them, as `kubectl describe` prints them.
-static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"\b(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))",
-        r"|\[(?P<web>\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",
-        r"|\b(?P<mail>[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4})\b",
-    ))
-    .ok()
-});
+static WHOLE: Form = Form::new(concat!(
+    r"\b(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))",
+    r"|\[(?P<web>\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",
+    r"|\b(?P<mail>[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4})\b",
+));
 
 /// What ends one day says nothing of when the text was written.
-static AHEAD: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)not ?after|expir|valid|until|deadline").ok());
+static AHEAD: Form = Form::new(r"(?i)not ?after|expir|valid|until|deadline");
 
 /// The newest date with its zone that a text tells, and its line from 1.
 pub(crate) fn newest(text: &str) -> Option<(NewestDate, u32)> {
-    let (whole, ahead) = (WHOLE.as_ref()?, AHEAD.as_ref()?);
     let lines = text.lines().zip(1_u32..);
     let dated = lines.filter_map(|(line, number)| {
-        let found = whole.captures(line)?;
+        let found = WHOLE.captures(line)?;
         let part = |name: &str| found.name(name).map(|part| part.as_str());
         let at = match (part("iso"), part("web")) {
             (Some(iso), _) => DateTime::parse_from_rfc3339(iso),
@@ -69,7 +58,7 @@ pub(crate) fn newest(text: &str) -> Option<(NewestDate, u32)> {
             (None, None) => DateTime::parse_from_rfc2822(part("mail")?),
         };
         let at: DateTime<Utc> = at.ok()?.to_utc();
-        (!ahead.is_match(line)).then_some((at, number))
+        (!AHEAD.is_match(line)).then_some((at, number))
     });
     let (at, line) = dated.max_by_key(|(at, line)| (*at, std::cmp::Reverse(*line)))?;
     Some((NewestDate { at }, line))
@@ -92,7 +81,7 @@ pub(crate) fn is_container_log(path: &str, text: &str) -> bool {
     };
     let told = |line: &&str| {
         let dress = dress::undress(line);
-        let web = || WHOLE.as_ref().is_some_and(|whole| whole.is_match(line));
+        let web = || WHOLE.is_match(line);
         dress.host.is_empty() && dress.speaker.is_empty() && (dress.is_dressed || web())
     };
     let (all, told) = (lines().count(), lines().filter(told).count());

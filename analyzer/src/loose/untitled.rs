@@ -1,14 +1,11 @@
 //! Rows of the events of a `kubectl describe` whose head was not pasted: who reports them tells what they are about, and
 //! the messages which pod.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::age::seconds;
 use super::split::Section;
 use super::tables::{About, event_object, row_cells};
 use super::{Taken, What};
+use crate::form::Form;
 use crate::words::NOT_NAMED;
 
 /// Reasons that a kubelet or a scheduler gives to pods and never to nodes: pkg/kubelet/events/event.go of Kubernetes, the
@@ -49,13 +46,10 @@ const CONTROLLERS: [(&str, &str); 6] = [
     ("persistentvolume-controller", "PersistentVolumeClaim"),
 ];
 
-static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"Successfully assigned (?P<ns>[a-z0-9-]+)/(?P<name>[a-z0-9.-]+) to ",
-        r"|\b(?:in|of|for) pod (?P<name_then>[a-z0-9.-]+)_(?P<ns_then>[a-z0-9-]+)\([0-9a-f-]{8,}\)",
-    ))
-    .ok()
-});
+static NAMED: Form = Form::new(concat!(
+    r"Successfully assigned (?P<ns>[a-z0-9-]+)/(?P<name>[a-z0-9.-]+) to ",
+    r"|\b(?:in|of|for) pod (?P<name_then>[a-z0-9.-]+)_(?P<ns_then>[a-z0-9-]+)\([0-9a-f-]{8,}\)",
+));
 
 /// The kind of what a row is about, and its cells: type, reason, age, speaker, message.
 fn row(line: &str) -> Option<(&'static str, Vec<&str>)> {
@@ -83,7 +77,7 @@ fn row(line: &str) -> Option<(&'static str, Vec<&str>)> {
 /// Namespace and name of the pod that a message names.
 fn named<'a>(rows: &[&'a str]) -> Option<(&'a str, &'a str)> {
     rows.iter().find_map(|row| {
-        let found = NAMED.as_ref()?.captures(row)?;
+        let found = NAMED.captures(row)?;
         let either = |one: &str, other: &str| {
             let cell = found.name(one).or_else(|| found.name(other));
             cell.map(|cell| cell.as_str())

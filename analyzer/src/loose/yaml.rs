@@ -1,19 +1,15 @@
 //! YAML: Kubernetes objects, values of the GPU Operator's chart, and messages that are folded over lines.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde_json::Value;
 
 use super::dedent::{dedent, indent_of};
 use super::split::Section;
 use super::{Taken, What};
+use crate::form::Form;
 
-static KEY: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"^\s*(?:- )*["']?[\w./$-]+["']?\s*:(?:\s|$)"#).ok());
-static FOLDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"^\s*(?:- )?["']?(?:message|Message|error|note|lastError)["']?\s*:\s+\S"#).ok()
-});
+static KEY: Form = Form::new(r#"^\s*(?:- )*["']?[\w./$-]+["']?\s*:(?:\s|$)"#);
+static FOLDED: Form =
+    Form::new(r#"^\s*(?:- )?["']?(?:message|Message|error|note|lastError)["']?\s*:\s+\S"#);
 
 /// Whether a line may be part of a YAML text whose keys stand at this indentation.
 fn belongs(line: &str, base: usize) -> bool {
@@ -29,7 +25,7 @@ fn belongs(line: &str, base: usize) -> bool {
 }
 
 fn is_key(line: &str) -> bool {
-    KEY.as_ref().is_some_and(|key| key.is_match(line))
+    KEY.is_match(line)
 }
 
 /// Lines of the YAML text that starts here.
@@ -123,7 +119,7 @@ pub(super) fn values(section: &Section<'_>, at: usize) -> Taken {
 /// Takes a message that goes on in the next lines, so that it can be read as one.
 pub(super) fn message(section: &Section<'_>, at: usize) -> Taken {
     let line = section.line(at);
-    if !FOLDED.as_ref().is_some_and(|folded| folded.is_match(line)) {
+    if !FOLDED.is_match(line) {
         return Taken::No;
     }
     let base = indent_of(line);

@@ -1,59 +1,38 @@
 //! The forms of what stands before messages.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 /// `Nov 20 10:00:00 gpu-1 kubelet[812]: `, with any word for the month, a fraction or a year.
-pub(super) static SYSLOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:<\d{1,3}>)?(?P<month>\d{1,2}\S{0,2}|\S{3,9}\.?) {1,2}(?P<day>\d{1,2}) (?:\d{4} )?(?P<time>\d\d:\d\d:\d\d)(?:\.\d+)? (?P<host>[\w.-]+) (?P<speaker>[^\s\[\]:]+(?:/[^\s\[\]:]+)?)(?:\[\d+\])?: ?",
-    )
-    .ok()
-});
+use crate::form::Form;
+pub(super) static SYSLOG: Form = Form::new(
+    r"^(?:<\d{1,3}>)?(?P<month>\d{1,2}\S{0,2}|\S{3,9}\.?) {1,2}(?P<day>\d{1,2}) (?:\d{4} )?(?P<time>\d\d:\d\d:\d\d)(?:\.\d+)? (?P<host>[\w.-]+) (?P<speaker>[^\s\[\]:]+(?:/[^\s\[\]:]+)?)(?:\[\d+\])?: ?",
+);
 /// `gpu-1 kubelet[812]: ` behind a time, and `[  12.345678] gpu-1 kubelet[812]: ` without its clock.
-pub(super) static HOSTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?P<host>[\w.-]+) (?P<speaker>[A-Za-z_(][^\s\[\]:]*)(?:\[\d+\])?: ?").ok()
-});
+pub(super) static HOSTED: Form =
+    Form::new(r"^(?P<host>[\w.-]+) (?P<speaker>[A-Za-z_(][^\s\[\]:]*)(?:\[\d+\])?: ?");
 /// The kernel's clock: seconds since the boot with six digits, or the date of `dmesg -T`.
-pub(super) static KERNEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:<\d{1,3}>|(?:kern|user|daemon|syslog) *:\w+ *: )?\[(?: *\d+\.\d{6}|\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})\](?:\[ *[TC]\d+\])? ",
-    )
-    .ok()
-});
+pub(super) static KERNEL: Form = Form::new(
+    r"^(?:<\d{1,3}>|(?:kern|user|daemon|syslog) *:\w+ *: )?\[(?: *\d+\.\d{6}|\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})\](?:\[ *[TC]\d+\])? ",
+);
 /// Facility and level in words, as `dmesg -x` (`--decode`) puts them before its clock.
-pub(super) static DECODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:kern|user|mail|daemon|auth|syslog) *:(?P<level>emerg|alert|crit|err|warn|notice|info|debug) *: ",
-    )
-    .ok()
-});
+pub(super) static DECODED: Form = Form::new(
+    r"^(?:kern|user|mail|daemon|auth|syslog) *:(?P<level>emerg|alert|crit|err|warn|notice|info|debug) *: ",
+);
 /// X.Org's clock has three digits, and a mark for the level behind it.
-pub(super) static XORG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:\[ *\d+\.\d{3}\] )?\((?P<level>II|WW|EE|==|--|\*\*|!!|NI|\?\?)\) ").ok()
-});
-pub(super) static KLOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?P<level>[DIWEF])(?P<month>\d\d)(?P<day>\d\d) (?P<time>\d\d:\d\d:\d\d)\.\d+ +\d+ [\w./-]+:\d+\]").ok()
-});
+pub(super) static XORG: Form =
+    Form::new(r"^(?:\[ *\d+\.\d{3}\] )?\((?P<level>II|WW|EE|==|--|\*\*|!!|NI|\?\?)\) ");
+pub(super) static KLOG: Form = Form::new(
+    r"^(?P<level>[DIWEF])(?P<month>\d\d)(?P<day>\d\d) (?P<time>\d\d:\d\d:\d\d)\.\d+ +\d+ [\w./-]+:\d+\]",
+);
 /// A date and a time without a zone, as etcd 3.4, Calico, Python and Fabric Manager write them.
-pub(super) static DATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^\[?\w{0,3} ?\w{0,3} ?\d{2,4}[-/]\d\d[-/]\d{2,4}[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?\]? ",
-    )
-    .ok()
-});
+pub(super) static DATED: Form = Form::new(
+    r"^\[?\w{0,3} ?\w{0,3} ?\d{2,4}[-/]\d\d[-/]\d{2,4}[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?\]? ",
+);
 /// A level as a word near the beginning of a line.
-pub(super) static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?:^|[\s\[(|<*-])(?P<level>DEBUG|TRACE|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|CRIT|PANIC|EMERG|SEVERE|[DINWEC](?: \|))(?:$|[\s\])|>:*-])"#,
-    )
-    .ok()
-});
+pub(super) static WORD: Form = Form::new(
+    r#"(?:^|[\s\[(|<*-])(?P<level>DEBUG|TRACE|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|CRIT|PANIC|EMERG|SEVERE|[DINWEC](?: \|))(?:$|[\s\])|>:*-])"#,
+);
 /// The same as a field.
-pub(super) static FIELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?i)\b(?:level|lvl|severity|L)"?[=:] ?"?(?P<level>[a-z]+)\b"#).ok()
-});
+pub(super) static FIELD: Form =
+    Form::new(r#"(?i)\b(?:level|lvl|severity|L)"?[=:] ?"?(?P<level>[a-z]+)\b"#);
 
 /// What lines of a form begin with: most lines have another form, and meet no expression.
 pub(super) mod begins {

@@ -1,8 +1,6 @@
 //! How loudly a line says what it says, and whether it is a mere note.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
+use crate::form::Form;
 
 /// How loudly a line says what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,26 +29,18 @@ pub(super) fn level(word: &str) -> Option<Level> {
 }
 
 /// What a program writes of itself when it starts: its flags, its arguments, the commands that it runs.
-static START_UP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"\bFLAG: --|_runner\.go:\d+\] (?:Run|Completed|Args|Start): |"msg":"(?:Running: ?|starting an etcd server|server starting)"|level=info msg="?Start(?:ing|ed)? cri plugin with config"#,
-    )
-    .ok()
-});
+static START_UP: Form = Form::new(
+    r#"\bFLAG: --|_runner\.go:\d+\] (?:Run|Completed|Args|Start): |"msg":"(?:Running: ?|starting an etcd server|server starting)"|level=info msg="?Start(?:ing|ed)? cri plugin with config"#,
+);
 /// Words by which a note tells of a fault all the same: the kubelet calls a failed probe information.
-static TROUBLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i-u)\b(?:fail(?:s|ed|ing|ure)?|errors?|err=|unhealthy|refused|denied|forbidden|cannot|can't|could not|unable|timed? ?out|not (?:found|ready|fit|match|enough|supported|available|exist)|no such|insufficient|exceed\w*|kill(?:ed|ing)|evict\w*|back-?off|invalid|panic|oom\w*|warning|mismatch|lost|corrupt\w*|degraded|retrying|skip\w*|dropped|died|crash\w*|missing)\b",
-    )
-    .ok()
-});
+static TROUBLE: Form = Form::new(
+    r"(?i-u)\b(?:fail(?:s|ed|ing|ure)?|errors?|err=|unhealthy|refused|denied|forbidden|cannot|can't|could not|unable|timed? ?out|not (?:found|ready|fit|match|enough|supported|available|exist)|no such|insufficient|exceed\w*|kill(?:ed|ing)|evict\w*|back-?off|invalid|panic|oom\w*|warning|mismatch|lost|corrupt\w*|degraded|retrying|skip\w*|dropped|died|crash\w*|missing)\b",
+);
 
 /// Whether a line is a mere note: its speaker calls it information, and no word of it speaks of trouble, or it is
 /// what a program writes of itself when it starts.
 pub fn is_note(message: &str, level: Option<Level>) -> bool {
-    let has = |form: &'static LazyLock<Option<Regex>>| {
-        form.as_ref().is_some_and(|form| form.is_match(message))
-    };
+    let has = |form: &Form| form.is_match(message);
     has(&START_UP) || (level.is_some_and(|level| level <= Level::Info) && !has(&TROUBLE))
 }
 

@@ -3,11 +3,8 @@
 mod forms;
 mod level;
 
-use std::sync::LazyLock;
-
+use crate::form::Form;
 use chrono::{DateTime, Utc};
-use regex::Regex;
-
 use forms::{DATED, DECODED, FIELD, HOSTED, KERNEL, KLOG, SYSLOG, WORD, XORG, begins};
 use level::level;
 pub use level::{Level, is_note};
@@ -70,12 +67,8 @@ fn layer<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
         })
 }
 
-fn hosted<'a>(
-    rest: &'a str,
-    form: &'static LazyLock<Option<Regex>>,
-    dress: &mut Dress<'a>,
-) -> Option<usize> {
-    let found = form.as_ref()?.captures(rest)?;
+fn hosted<'a>(rest: &'a str, form: &Form, dress: &mut Dress<'a>) -> Option<usize> {
+    let found = form.captures(rest)?;
     let part = |name: &str| found.name(name).map(|one| one.as_str());
     if let (Some(month), Some(day), Some(time)) = (part("month"), part("day"), part("time")) {
         dress.clock = clock(month, day, time);
@@ -111,7 +104,7 @@ fn kernel_clock<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
     if !begins::kernel(rest.as_bytes()) {
         return None;
     }
-    let found = KERNEL.as_ref()?.find(rest)?;
+    let found = KERNEL.find(rest)?;
     if dress.speaker.is_empty() {
         dress.speaker = "kernel";
     }
@@ -123,7 +116,7 @@ fn decoded<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
     if !begins::facility(rest.as_bytes()) {
         return None;
     }
-    let found = DECODED.as_ref()?.captures(rest)?;
+    let found = DECODED.captures(rest)?;
     dress.speaker = "kernel";
     dress.level = level(found.name("level")?.as_str());
     Some(found.get(0)?.end())
@@ -148,18 +141,16 @@ fn container_log(rest: &str, dress: &mut Dress<'_>) -> Option<usize> {
 /// The header that the speaking program writes itself: it stays with the message and gives the level.
 fn own_header(message: &str, dress: &mut Dress<'_>) {
     let bytes = message.as_bytes();
-    let klog = KLOG.as_ref().filter(|_| begins::klog(bytes));
-    if let Some(found) = klog.and_then(|form| form.captures(message)) {
+    let klog = begins::klog(bytes).then(|| KLOG.captures(message));
+    if let Some(found) = klog.flatten() {
         dress.level = found.name("level").and_then(|one| level(one.as_str()));
         let part = |name: &str| found.name(name).map_or("", |one| one.as_str());
         dress.klog = klog_clock(part("month"), part("day"), part("time"));
         dress.is_dressed = true;
         return;
     }
-    let xorg = XORG
-        .as_ref()
-        .filter(|_| matches!(bytes.first(), Some(b'[' | b'(')));
-    if let Some(found) = xorg.and_then(|form| form.captures(message)) {
+    let xorg = matches!(bytes.first(), Some(b'[' | b'(')).then(|| XORG.captures(message));
+    if let Some(found) = xorg.flatten() {
         dress.is_dressed = true;
         dress.level = Some(match found.name("level").map(|one| one.as_str()) {
             Some("EE") => Level::Error,
@@ -173,7 +164,7 @@ fn own_header(message: &str, dress: &mut Dress<'_>) {
     }
     let is_fields = ["time=", "ts=", "level=", "{"];
     if is_fields.iter().any(|start| message.starts_with(start)) {
-        let found = FIELD.as_ref().and_then(|form| form.captures(message));
+        let found = FIELD.captures(message);
         let named = found.and_then(|found| found.name("level"));
         if let Some(found) = named.and_then(|one| level(one.as_str())) {
             dress.level = Some(found);
@@ -185,8 +176,7 @@ fn own_header(message: &str, dress: &mut Dress<'_>) {
         }
         return;
     }
-    let dated = DATED.as_ref().filter(|_| begins::dated(bytes));
-    let dated = dated.and_then(|form| form.find(message));
+    let dated = begins::dated(bytes).then(|| DATED.find(message)).flatten();
     dress.is_dressed |= dated.is_some();
     let from = dated.map_or(0, |found| found.end());
     // etcd 3.4 and older (capnslog): UTC without saying so, and a level of one letter.
@@ -199,8 +189,7 @@ fn own_header(message: &str, dress: &mut Dress<'_>) {
     let head = head(&message[from..]);
     // A bare word is a level only where a log stands around it.
     let marked = dress.is_dressed || head.starts_with('[');
-    let found = WORD.as_ref().filter(|_| marked);
-    let found = found.and_then(|form| form.captures(head));
+    let found = marked.then(|| WORD.captures(head)).flatten();
     if let Some(found) = found.and_then(|found| level(found.name("level")?.as_str())) {
         dress.level = Some(found);
         dress.is_dressed = true;

@@ -1,12 +1,12 @@
 //! `systemctl status UNIT`, as people and other tools print it: a head, then the end of the unit's journal.
 
-use std::sync::LazyLock;
 
 use casefile_bundle::{ANY, Entry};
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use super::super::{Document, Parsed, Parser, Read};
 use super::{stated, with_lines};
+use crate::form::Form;
 use crate::facts::AnyFact;
 use crate::facts::machine::Unit;
 
@@ -20,30 +20,23 @@ pub(in crate::parsers) static UNIT_STATUS: Parser = Parser {
     read: Read::Whole(parse),
 };
 
-static HEAD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let unit = r"(?P<unit>[\w@.:\\-]+\.(?:service|socket|timer|mount|target|path|slice|scope|device|swap))";
-    Regex::new(&format!(r"^[^\w\s] {unit}(?: - .*)?$")).ok()
-});
-static LOADED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^\s+Loaded: (?P<load>[\w-]+)(?: \((?:[^;)]*; )?(?P<enabled>[\w-]+)?)?").ok()
-});
-static ACTIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
+static HEAD: Form = Form::new(concat!(
+    r"^[^\w\s] (?P<unit>[\w@.:\\-]+\.(?:service|socket|timer|mount|target|path|slice|scope|device|swap))",
+    r"(?: - .*)?$",
+));
+static LOADED: Form = Form::new(r"^\s+Loaded: (?P<load>[\w-]+)(?: \((?:[^;)]*; )?(?P<enabled>[\w-]+)?)?");
+static ACTIVE: Form = Form::new(concat!(
         r"^\s+Active: (?P<active>[\w-]+)(?: \((?P<sub>[\w-]+)\))?(?: \(Result: (?P<result>[\w-]+)\))?",
         r"(?: since (?P<since>[^;]+))?",
-    ))
-    .ok()
-});
-static MAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^\s+Main PID: \d+ .*\(code=(?P<code>\w+), (?:status|signal)=(?P<status>\d+)?").ok()
-});
+    ));
+static MAIN: Form = Form::new(r"^\s+Main PID: \d+ .*\(code=(?P<code>\w+), (?:status|signal)=(?P<status>\d+)?");
 
 fn parse(document: &Document<'_>) -> Parsed {
     let mut facts: Vec<AnyFact> = Vec::new();
     let mut open: Option<(u32, Unit)> = None;
     let lines = document.text.lines().zip(1u32..);
     for (line, number) in lines {
-        if let Some(head) = captures(&HEAD, line) {
+        if let Some(head) = HEAD.captures(line) {
             facts.extend(open.take().and_then(|(at, unit)| fact(document, at, unit)));
             let unit = Unit {
                 node: document.node.to_owned(),
@@ -61,17 +54,17 @@ fn parse(document: &Document<'_>) -> Parsed {
 
 /// Takes what one line of the head says; the journal below it begins no line so.
 fn fill(unit: &mut Unit, line: &str) {
-    if let Some(found) = captures(&LOADED, line).filter(|_| unit.load.is_empty()) {
+    if let Some(found) = LOADED.captures(line).filter(|_| unit.load.is_empty()) {
         unit.load = part(&found, "load");
         if unit.load == "loaded" {
             unit.enabled = part(&found, "enabled");
         }
-    } else if let Some(found) = captures(&ACTIVE, line).filter(|_| unit.active.is_empty()) {
+    } else if let Some(found) = ACTIVE.captures(line).filter(|_| unit.active.is_empty()) {
         unit.active = part(&found, "active");
         unit.sub = part(&found, "sub");
         unit.result = part(&found, "result");
         unit.since = part(&found, "since").trim().to_owned();
-    } else if let Some(found) = captures(&MAIN, line) {
+    } else if let Some(found) = MAIN.captures(line) {
         unit.ended = part(&found, "code");
         unit.status = part(&found, "status").parse().unwrap_or(0);
     }
@@ -83,10 +76,6 @@ fn fact(document: &Document<'_>, number: u32, unit: Unit) -> Option<AnyFact> {
         sub => format!("{}: {} ({sub})", unit.name, unit.active),
     };
     (!unit.active.is_empty()).then(|| stated(document, number, &said, unit))
-}
-
-fn captures<'t>(form: &LazyLock<Option<Regex>>, line: &'t str) -> Option<Captures<'t>> {
-    form.as_ref()?.captures(line)
 }
 
 fn part(found: &Captures<'_>, name: &str) -> String {

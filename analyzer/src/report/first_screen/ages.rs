@@ -1,9 +1,6 @@
 //! What the ages in rows of listings say, which bear no date.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
+use crate::form::Form;
 use crate::words;
 
 /// How a time begins before which nothing can have begun.
@@ -23,7 +20,7 @@ pub(super) fn of<'a>(mut lines: impl Iterator<Item = &'a str> + Clone) -> Option
 
 /// What the age of a container says in a row of `crictl ps -a`, of the one that was made last.
 fn of_container(line: &str) -> Option<String> {
-    let found = CONTAINER.as_ref()?.captures(line)?;
+    let found = CONTAINER.captures(line)?;
     let (age, attempt) = (found.name("age")?.as_str(), found.name("attempt")?.as_str());
     let before: u64 = attempt.parse().ok()?;
     (before > 0).then(|| {
@@ -38,17 +35,16 @@ fn of_container(line: &str) -> Option<String> {
 const AT_LATEST: &str = "At the latest";
 
 /// `0862aaf3f2710  aa93e6c2f7f98  44 seconds ago  Exited  mnist-gpu  11  9c576eb7c19cd  mnist-gpu-cf678c46f-hbcmv`.
-static CONTAINER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^\s*[0-9a-f]{12,}\s+\S+\s+(?P<age>(?:About )?(?:an?|\d+) \w+) ago\s+[A-Z][a-z]+\s+\S+\s+(?P<attempt>\d+)\s")
-        .ok()
-});
+static CONTAINER: Form = Form::new(
+    r"^\s*[0-9a-f]{12,}\s+\S+\s+(?P<age>(?:About )?(?:an?|\d+) \w+) ago\s+[A-Z][a-z]+\s+\S+\s+(?P<attempt>\d+)\s",
+);
 
 /// Said of an age.
 const UNDATED: &str = "before the listing was made, which has no date";
 
 /// What the age of a pod says.
 fn of_pod(line: &str) -> Option<String> {
-    let age = POD.as_ref()?.captures(line)?;
+    let age = POD.captures(line)?;
     Some(format!(
         "{AT_MOST} {} {UNDATED}: the pod is that old",
         age.name("age")?.as_str()
@@ -56,10 +52,9 @@ fn of_pod(line: &str) -> Option<String> {
 }
 
 /// The age of a pod in its row of `kubectl get pods`.
-static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\s\d+/\d+\s+[A-Z][\w:/.-]+\s+\d+(?: \([^()]{1,24} ago\))?\s+(?P<age>(?:\d+[smhdy]){1,2})(?:\s|$)")
-        .ok()
-});
+static POD: Form = Form::new(
+    r"\s\d+/\d+\s+[A-Z][\w:/.-]+\s+\d+(?: \([^()]{1,24} ago\))?\s+(?P<age>(?:\d+[smhdy]){1,2})(?:\s|$)",
+);
 
 /// How old an event is in a row that kubectl printed: `Warning  Failed  71s (x27 over 28m)  kubelet  ...` of `describe`,
 /// `28m  Warning  Failed  pod/web-0  ...` of `get events`, `2m  3h  41  web-0.15c1  Pod ...  Warning ...` of older ones.

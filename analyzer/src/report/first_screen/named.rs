@@ -1,10 +1,7 @@
 //! Whom the text is of that shows a cause, where no subject of the cause says so.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::{impact, stamp};
+use crate::form::Form;
 use crate::model::{Analysis, Incident, Role};
 use crate::report::blocks::Rich;
 
@@ -71,8 +68,7 @@ fn lines_for(first: &Incident) -> impl Iterator<Item = &str> {
 
 /// The GPU that lines for the cause name, where they name one: by its place on the bus, its UUID, or its number.
 fn named_gpu(first: &Incident) -> Option<String> {
-    let form = GPU.as_ref()?;
-    let lines = lines_for(first).filter_map(|line| form.captures(line));
+    let lines = lines_for(first).filter_map(|line| GPU.captures(line));
     let names = lines.filter_map(|found| {
         let parts = ["bus", "uuid", "number"];
         let name = parts.iter().find_map(|part| found.name(part))?;
@@ -85,14 +81,11 @@ fn named_gpu(first: &Incident) -> Option<String> {
     names.iter().all(same).then(|| longest.clone())
 }
 
-static GPU: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?:\bGPU (?:at PCI:)?|\(PCI:)(?P<bus>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?)",
-        r"|\b(?P<uuid>GPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
-        r"|\bGPU (?P<number>\d{1,2})\b",
-    ))
-    .ok()
-});
+static GPU: Form = Form::new(concat!(
+    r"(?:\bGPU (?:at PCI:)?|\(PCI:)(?P<bus>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?)",
+    r"|\b(?P<uuid>GPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
+    r"|\bGPU (?P<number>\d{1,2})\b",
+));
 
 /// The pod that a line for the cause names, as components quote one: `pod "web-0"`, `pod="shop/web-0"`, and
 /// `web-0_shop(uid)`.

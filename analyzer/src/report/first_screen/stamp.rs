@@ -1,15 +1,12 @@
 //! Times of logs whose clock names no year or no zone, as people read them off the line.
 
-use std::sync::LazyLock;
-
-use chrono::{DateTime, Datelike, Month, NaiveDateTime, TimeDelta, Utc};
-use regex::Regex;
-
 use super::ages;
 use crate::dress;
+use crate::form::Form;
 use crate::grade::{self, Grade};
 use crate::model::{Analysis, Beside, Clocks, Dated, Near, Own, Place, Started};
 use crate::report::words;
+use chrono::{DateTime, Datelike, Month, NaiveDateTime, TimeDelta, Utc};
 
 /// Seconds after the start of the machine that count as the start itself.
 const AT_BOOT: i64 = 60;
@@ -161,7 +158,7 @@ fn written(line: &str) -> Option<String> {
     if line.contains(" time: ") {
         return None;
     }
-    let found = WRITTEN.as_ref()?.captures(line)?;
+    let found = WRITTEN.captures(line)?;
     let part = |name: &str| found.name(name).map(|part| part.as_str());
     if let (Some(day), Some(clock)) = (part("ended_day"), part("ended")) {
         return Some(format!("{day} {clock} UTC, when the certificate ended"));
@@ -179,16 +176,13 @@ fn written(line: &str) -> Option<String> {
     })
 }
 
-static WRITTEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        // crypto/x509 of Go: `current time ... is after ...`.
-        r"^.{0,400}? is after (?P<ended_day>\d{4}-\d\d-\d\d)T(?P<ended>\d\d:\d\d:\d\d)Z",
-        r"|^.{0,60}?\b(?P<day>\d{4}-\d\d-\d\d)T(?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)?Z",
-        r"|^.{0,60}?\b(?P<own_day>\d{4}[-/]\d\d[-/]\d\d)[T ]+(?P<own>\d\d:\d\d:\d\d)(?:[.,]\d+)?(?P<zone>[+-]\d\d:?\d\d)?",
-        r"|^.{0,40}?\b\w{3} (?P<date>\w{3} +\d{1,2} \d\d:\d\d:\d\d)(?: [A-Z]{2,5})? (?P<year>\d{4})\b",
-    ))
-    .ok()
-});
+static WRITTEN: Form = Form::new(concat!(
+    // crypto/x509 of Go: `current time ... is after ...`.
+    r"^.{0,400}? is after (?P<ended_day>\d{4}-\d\d-\d\d)T(?P<ended>\d\d:\d\d:\d\d)Z",
+    r"|^.{0,60}?\b(?P<day>\d{4}-\d\d-\d\d)T(?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)?Z",
+    r"|^.{0,60}?\b(?P<own_day>\d{4}[-/]\d\d[-/]\d\d)[T ]+(?P<own>\d\d:\d\d:\d\d)(?:[.,]\d+)?(?P<zone>[+-]\d\d:?\d\d)?",
+    r"|^.{0,40}?\b\w{3} (?P<date>\w{3} +\d{1,2} \d\d:\d\d:\d\d)(?: [A-Z]{2,5})? (?P<year>\d{4})\b",
+));
 
 /// The time that a line tells which stands beside others, with where it stands unless it is one of them.
 pub(super) fn of_beside(beside: &Beside, dates: Dates<'_>) -> Option<String> {

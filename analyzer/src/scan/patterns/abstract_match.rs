@@ -12,11 +12,11 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 use regex_syntax::hir::Hir;
 
-use super::ascii;
 use super::certain::after;
 use super::runs::{Letters, Run};
 use super::shape::{DIGITS, DRAWN, HEX, ID, MIXED, is_open};
 use super::words::Words;
+use crate::form::ascii;
 use crate::lines::drawn;
 
 /// Size of an automaton in bytes; a larger one is not asked.

@@ -10,10 +10,10 @@ use regex_automata::util::primitives::{PatternID, StateID};
 use regex_syntax::is_word_byte;
 
 use super::abstract_match::compiled;
-use super::ascii;
 use super::expression::{Caught, Expression};
 use super::hit::Captures;
 use super::shape::{is_open, may_stand_at};
+use crate::form::ascii;
 
 /// A pattern that matches every line of a shape.
 pub(super) struct Certain {

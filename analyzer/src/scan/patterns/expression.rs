@@ -7,9 +7,10 @@ use std::sync::OnceLock;
 use regex::{Regex, RegexBuilder, bytes};
 use regex_automata::nfa::thompson::NFA;
 
+use super::certain;
 use super::hit::Captures;
 use super::shape::is_open;
-use super::{ascii, certain};
+use crate::form::ascii;
 
 use crate::dress::Nature;
 use crate::facts::excerpt;

@@ -4,7 +4,6 @@
 //! other texts are looked for, and only then the line is decoded and the expression tried.
 
 mod abstract_match;
-mod ascii;
 mod boots;
 mod certain;
 mod clauses;
