@@ -15,35 +15,57 @@ const LONGEST: usize = 40;
 /// A word this short may be meant where all the rest of a message stands beside it.
 const SHORT: usize = 5;
 
+/// What a word and its slips have in common, apart from their lengths: the first and the last letter.
+type Ends = (Option<u8>, Option<u8>);
+
 /// The words of the messages that are looked for.
 #[derive(Debug, Default)]
 pub struct Words {
-    /// How each is written, by its lower case: a variable and a program may have one name.
-    known: BTreeMap<String, BTreeSet<String>>,
-    /// Known words by what is left of them without one of their inner letters.
-    without: HashMap<String, Vec<String>>,
+    /// How each is written, by its ends and length, and its lower case: a variable and a program may have one name.
+    known: HashMap<(Ends, usize), BTreeMap<String, BTreeSet<String>>>,
 }
 
 impl Words {
     /// Takes the words of texts that messages are made of.
     pub fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
         let mut words = Self::default();
-        for word in texts.flat_map(split) {
-            let written = words.known.entry(word.to_ascii_lowercase());
-            written.or_default().insert(word.to_owned());
-        }
-        let long = words.known.keys().filter(|word| word.len() >= SHORT);
-        for word in long {
-            for part in parts(word) {
-                words.without.entry(part).or_default().push(word.clone());
-            }
+        let mut met: Vec<&str> = texts.flat_map(split).collect();
+        met.sort_unstable();
+        met.dedup();
+        for word in met {
+            let lower = word.to_ascii_lowercase();
+            let alike = words.known.entry((ends(&lower), lower.len())).or_default();
+            alike.entry(lower).or_default().insert(word.to_owned());
         }
         words
     }
 
     /// Whether a word, in lower case, is one of them.
     pub fn has(&self, word: &str) -> bool {
-        self.known.contains_key(word)
+        self.forms(word).is_some()
+    }
+
+    /// How a word, in lower case, is written.
+    fn forms(&self, word: &str) -> Option<&BTreeSet<String>> {
+        self.known.get(&(ends(word), word.len()))?.get(word)
+    }
+
+    /// Known words of this length that begin and end as a word does.
+    fn alike(&self, word: &str, length: usize) -> impl Iterator<Item = &str> {
+        let alike = self.known.get(&(ends(word), length)).into_iter().flatten();
+        alike.map(|(known, _)| known.as_str())
+    }
+
+    /// Known words that have a letter less inside than this one.
+    fn shorter<'w>(&'w self, word: &'w str) -> impl Iterator<Item = &'w str> {
+        let alike = self.alike(word, word.len().saturating_sub(1));
+        alike.filter(|known| has_one_more(word, known))
+    }
+
+    /// Known words that have a letter more inside than this one.
+    fn longer<'w>(&'w self, word: &'w str) -> impl Iterator<Item = &'w str> {
+        let alike = self.alike(word, word.len() + 1);
+        alike.filter(|known| has_one_more(known, word))
     }
 
     /// The only known word that is one slip away from an unknown one.
@@ -52,34 +74,22 @@ impl Words {
             return None;
         }
         let lower = word.to_ascii_lowercase();
-        if self.known.contains_key(&lower) {
+        if self.has(&lower) {
             return None;
         }
-        let mut near: BTreeSet<&str> = BTreeSet::new();
-        for part in parts(&lower) {
-            // A letter too many. "Cancelled" is how others write "canceled".
-            let shorter = self.known.get_key_value(&part);
-            let variant = lower.matches("ll").count() > part.matches("ll").count();
+        // A wrong letter, or two in the wrong order.
+        let same = self.alike(&lower, lower.len());
+        let mut near: BTreeSet<&str> = same.filter(|known| is_slip(&lower, known)).collect();
+        // A letter too many or too few. "Cancelled" is how others write "canceled".
+        if lower.len() >= LONG {
+            let doubled = |text: &str| text.matches("ll").count();
             near.extend(
-                shorter
-                    .map(|(known, _)| known.as_str())
-                    .filter(|_| lower.len() >= LONG && !variant),
+                self.shorter(&lower)
+                    .filter(|known| doubled(&lower) <= doubled(known)),
             );
-            // A wrong one, or two in the wrong order.
-            let others = self.without.get(&part).into_iter().flatten();
-            near.extend(
-                others
-                    .map(String::as_str)
-                    .filter(|other| is_slip(&lower, other)),
-            );
+            near.extend(self.longer(&lower));
         }
-        // A letter too few.
-        let others = self.without.get(&lower).into_iter().flatten();
-        near.extend(others.map(String::as_str).filter(|_| lower.len() >= LONG));
-        near.retain(|known| {
-            let ends = |text: &str| (text.bytes().next(), text.bytes().next_back());
-            known.len() >= SHORTEST && ends(known) == ends(&lower) && !is_variant(known, &lower)
-        });
+        near.retain(|known| known.len() >= SHORTEST && !is_variant(known, &lower));
         let (Some(known), 1) = (near.first(), near.len()) else {
             return None;
         };
@@ -97,26 +107,17 @@ impl Words {
     /// any, the rest of its line has to say.
     pub fn near(&self, word: &str) -> Vec<String> {
         let lower = word.to_ascii_lowercase();
-        if !(SHORT - 1..=LONGEST).contains(&word.len()) || self.known.contains_key(&lower) {
+        if !(SHORT - 1..=LONGEST).contains(&word.len()) || self.has(&lower) {
             return Vec::new();
         }
-        let lists = parts(&lower).chain([lower.clone()]);
-        let lists: Vec<&Vec<String>> = lists.filter_map(|part| self.without.get(&part)).collect();
-        let mut near: BTreeSet<&str> = lists.into_iter().flatten().map(String::as_str).collect();
-        for part in parts(&lower) {
-            let shorter = self.known.get_key_value(&part);
-            near.extend(shorter.map(|(known, _)| known.as_str()));
-        }
-        let ends = |text: &str| (text.bytes().next(), text.bytes().next_back());
-        let is_near = |known: &&&str| {
-            known.len() >= SHORT
-                && ends(known) == ends(&lower)
-                && !is_variant(known, &lower)
-                && (known.len() != lower.len()
-                    || is_turned(known, &lower)
-                    || differing(known, &lower).len() == 1)
-        };
-        let near = near.iter().filter(is_near);
+        let is_slip =
+            |known: &&str| is_turned(known, &lower) || differing(known, &lower).len() == 1;
+        let same = self.alike(&lower, lower.len()).filter(is_slip);
+        let near = same.chain(self.shorter(&lower)).chain(self.longer(&lower));
+        let near: BTreeSet<&str> = near
+            .filter(|known| known.len() >= SHORT && !is_variant(known, &lower))
+            .collect();
+        let near = near.into_iter();
         near.map(|known| self.in_the_case_of(word, known)).collect()
     }
 
@@ -142,7 +143,7 @@ impl Words {
     fn written(&self, word: &str, known: &str) -> Option<String> {
         let capital = |text: &str| text.starts_with(|first: char| first.is_ascii_uppercase());
         let inner = |text: &str| text.bytes().skip(1).filter(u8::is_ascii_uppercase).count();
-        let forms = self.known.get(known)?.iter();
+        let forms = self.forms(known)?.iter();
         let alike = forms.filter(|form| inner(form) == inner(word));
         let best = alike.min_by_key(|form| (capital(form) != capital(word), form.as_str()))?;
         if capital(word) && best == known {
@@ -153,9 +154,16 @@ impl Words {
     }
 }
 
-/// A word without one of its inner letters, in all ways.
-fn parts(word: &str) -> impl Iterator<Item = String> {
-    (1..word.len().saturating_sub(1)).map(|at| format!("{}{}", &word[..at], &word[at + 1..]))
+fn ends(word: &str) -> Ends {
+    (word.bytes().next(), word.bytes().next_back())
+}
+
+/// Whether a word is another one of the same ends with one letter more inside.
+fn has_one_more(longer: &str, shorter: &str) -> bool {
+    let (longer, shorter) = (longer.as_bytes(), shorter.as_bytes());
+    let begun = longer.iter().zip(shorter).take_while(|(a, b)| a == b);
+    let begun = begun.count();
+    longer.len() == shorter.len() + 1 && longer.get(begun + 1..) == shorter.get(begun..)
 }
 
 /// Whether two words are one in British and in American spelling: "synchronise" and "synchronize", "behaviour" and
@@ -188,4 +196,41 @@ pub(super) fn is_turned(one: &str, other: &str) -> bool {
 fn differing(one: &str, other: &str) -> Vec<(usize, (u8, u8))> {
     let pairs = one.bytes().zip(other.bytes()).enumerate();
     pairs.filter(|(_, (a, b))| a != b).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: [&str; 6] = [
+        "containerd",
+        "unauthorized",
+        "Insufficient",
+        "kubelet",
+        "cancelled",
+        "taint",
+    ];
+
+    proptest::proptest! {
+        #[test]
+        fn a_word_with_one_slip_inside_is_near_the_known_one(
+            which in 0..KNOWN.len(), slip in 0..4, at in 1..9_usize, letter in "[a-z]",
+        ) {
+            let known = KNOWN[which];
+            let at = at.min(known.len() - 3);
+            let (begin, rest) = known.split_at(at);
+            let (one, behind) = rest.split_at(1);
+            let slipped = match slip {
+                0 => format!("{begin}{behind}"),
+                1 => format!("{begin}{letter}{rest}"),
+                2 => format!("{begin}{letter}{behind}"),
+                _ => format!("{begin}{}{one}{}", &behind[..1], &behind[1..]),
+            };
+            let near = Words::of(KNOWN.into_iter()).near(&slipped);
+            let lower = slipped.to_ascii_lowercase();
+            let is_known = lower == known.to_ascii_lowercase();
+            let found = near.iter().any(|one| one.eq_ignore_ascii_case(known));
+            proptest::prop_assert_eq!(found, !is_known && !is_variant(&lower, &known.to_ascii_lowercase()), "{} {:?}", slipped, near);
+        }
+    }
 }
