@@ -28,6 +28,7 @@ pub mod rules;
 pub mod scan;
 pub mod shipped;
 pub mod sources;
+mod spread;
 mod tables;
 mod words;
 

@@ -16,6 +16,7 @@ const ORDER: &[&str] = &[
     "model",
     "words",
     "form",
+    "spread",
     "grade",
     "facts",
     "dress",

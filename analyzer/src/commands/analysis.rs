@@ -1,6 +1,7 @@
 //! The commands that diagnose: `report`, `diagnose`, `fix` and `diff`.
 
 use std::io::Write;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -17,6 +18,11 @@ use crate::join::{self, Unit};
 use crate::model::Analysis;
 use crate::report::{self, Format};
 
+/// An analyzer that ends with the program: taking apart what a thousand expressions are made of is time for nothing.
+fn lasting(analyzer: Analyzer) -> ManuallyDrop<Analyzer> {
+    ManuallyDrop::new(analyzer)
+}
+
 pub(super) fn report(
     args: &ReportArgs,
     terminal: Terminal,
@@ -28,6 +34,7 @@ pub(super) fn report(
     let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
     let placed = placed(&units, &args.output)?;
     let (analyzer, exit) = analyzer((&args.rules, Some(&args.memory)), keys.clone(), errors)?;
+    let analyzer = lasting(analyzer);
     let formats: Vec<Format> = args
         .format
         .iter()
@@ -154,7 +161,7 @@ pub(super) fn diagnose(
         );
     }
     let (analyzer, mut exit) = analyzer((&args.rules, Some(&args.memory)), keys, errors)?;
-    let analyzer = analyzer.as_of(args.at).asking_about(args.about.clone());
+    let analyzer = lasting(analyzer.as_of(args.at).asking_about(args.about.clone()));
     let text = report::TextOptions {
         full: args.full,
         width: terminal
@@ -212,6 +219,7 @@ pub(super) fn fix(
     let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
     let placed = placed(&units, &args.output)?;
     let (analyzer, exit) = analyzer((&args.rules, Some(&args.memory)), keys, errors)?;
+    let analyzer = lasting(analyzer);
     for (unit, folder) in &placed {
         let readable = readable(unit)?;
         fix::command::run(args, &analyzer, &readable.unit, folder, out)?;

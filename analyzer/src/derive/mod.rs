@@ -179,12 +179,15 @@ pub fn run(scanned: &mut Scanned) -> Added {
         let derive = std::panic::AssertUnwindSafe(|| (deriver.derive)(&known));
         match std::panic::catch_unwind(derive) {
             Ok(facts) => {
+                let kinds: BTreeSet<&'static str> = facts.iter().map(AnyFact::kind).collect();
                 for fact in facts {
-                    added.mixed |= read.contains(fact.kind());
-                    added.kinds.insert(fact.kind());
                     scanned.facts.add(fact);
                 }
-                scanned.facts.sort();
+                for kind in kinds {
+                    scanned.facts.sort_kind(kind);
+                    added.mixed |= read.contains(kind);
+                    added.kinds.insert(kind);
+                }
             }
             Err(_) => scanned.problems.push(Problem {
                 place: Place {

@@ -57,6 +57,7 @@ use crate::rules::{RuleError, RuleSet};
 use crate::scan::patterns::Patterns;
 use crate::scan::{self, Budget, Documents, Router, Scanned, joined};
 use crate::sources::Availability;
+use crate::spread;
 
 /// An analyzer that is ready to read inputs.
 pub struct Analyzer {
@@ -74,10 +75,11 @@ impl Analyzer {
     /// Compiles the rules for reading.
     pub fn new(mut set: RuleSet) -> Result<Self, AnalyzeError> {
         let lines = std::mem::take(&mut set.patterns);
+        let (router, patterns) = spread::both(Router::new, || Patterns::new(lines));
         let bug = |error: &dyn std::fmt::Display| AnalyzeError::Patterns(error.to_string());
         Ok(Self {
-            patterns: Patterns::new(lines).with_tests(set.tests()),
-            router: Router::new().map_err(|error| bug(&error))?,
+            patterns: patterns.with_tests(set.tests()),
+            router: router.map_err(|error| bug(&error))?,
             set,
             left_out: Vec::new(),
             keys: None,
@@ -149,7 +151,11 @@ impl Analyzer {
 
     /// The same for what is analysed as one.
     pub fn analyze_unit(&self, unit: &Unit) -> Result<Analysis, AnalyzeError> {
-        Ok(self.examine_unit(unit)?.analysis)
+        let Examined {
+            analysis, reading, ..
+        } = self.examine_unit(unit)?;
+        spread::aside(|| drop(reading));
+        Ok(analysis)
     }
 
     /// Reads one input, diagnoses it and fills in the changes that the rules propose.
@@ -358,7 +364,10 @@ impl Analyzer {
             about::answer(subject, &scanned.facts, &mut incidents, &mut unexplained)
         });
         let reference_time = input::reference_time(scanned, assessments);
-        let timeline = timeline::build(scanned, &incidents);
+        let (timeline, (state, seen)) = spread::both(
+            || timeline::build(scanned, &incidents),
+            || (state::build(&scanned.facts), seen::seen(scanned)),
+        );
         let not_read: Vec<&str> = crate::scan::not_read(&scanned.problems).collect();
         let mut analysis = Analysis {
             input: input::describe(input, &scanned.summary),
@@ -392,8 +401,8 @@ impl Analyzer {
             differential,
             unexplained,
             timeline,
-            state: state::build(&scanned.facts),
-            seen: seen::seen(scanned),
+            state,
+            seen,
             digests: BTreeMap::new(),
             rules: RulesUsed {
                 count: u64::try_from(self.set.rules.len()).unwrap_or(u64::MAX),

@@ -361,11 +361,23 @@ impl Facts {
         }
     }
 
-    /// Orders every table by place; called once after reading and after each deriver.
+    /// Orders every table by place; called once after reading.
     pub fn sort(&mut self) {
         for table in self.tables.values_mut() {
             table.sort();
         }
+    }
+
+    /// The same for one kind, to which facts were added.
+    pub fn sort_kind(&mut self, kind: &str) {
+        if let Some(table) = self.tables.get_mut(kind) {
+            table.sort();
+        }
+    }
+
+    /// How many facts of a kind there are.
+    pub fn count(&self, kind: &str) -> usize {
+        self.tables.get(kind).map_or(0, |table| table.count())
     }
 
     /// The facts of one kind, in the order of their places.

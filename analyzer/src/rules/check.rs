@@ -1,6 +1,6 @@
 //! The static checks of a rule file: whatever could go wrong when it runs is said before, with its place.
 
-use super::compile::{RuleError, field_tests, regex};
+use super::compile::{RuleError, Test, field_tests, regex};
 use super::file::{Kind, RuleFile, Signal};
 use super::position::locate;
 use super::{Rule, template};
@@ -9,6 +9,7 @@ use crate::facts::KINDS;
 use crate::scan::literals;
 use crate::sources;
 use crate::tables;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something wrong with a file: where to look for it, and what it is.
@@ -147,7 +148,7 @@ fn fact(id: &str, kind: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Optio
             let what = format!("signal {id}: fact {kind} has no field {field:?}; it has: {fields}");
             faults.push(fault(&at, field, what));
         }
-        if let Err(what) = field_tests(condition) {
+        if let Err(what) = tests(condition) {
             faults.push(fault(
                 &at,
                 field,
@@ -165,6 +166,15 @@ fn fact(id: &str, kind: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Optio
             .chain(["subject", "host_file"].map(str::to_owned))
             .collect(),
     )
+}
+
+/// Whether a condition is made of tests that are known, and of expressions that compile.
+fn tests(condition: &Value) -> Result<(), String> {
+    let tests = field_tests(condition)?;
+    let expressions = tests.iter().filter_map(Test::expression);
+    expressions
+        .map(regex)
+        .try_for_each(|compiled| compiled.map(|_| ()))
 }
 
 fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Option<Vec<String>> {
@@ -342,7 +352,7 @@ fn leads(after: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool {
 
 /// What is wrong between rules: causes that `explains` names and that no rule has, and cycles. Each is
 /// said of the file that could be changed, given with its text.
-pub(super) fn links(rules: &[Rule], texts: &BTreeMap<String, (String, String)>) -> Vec<RuleError> {
+pub(super) fn links(rules: &[&Rule], texts: &BTreeMap<String, (String, String)>) -> Vec<RuleError> {
     let ids: BTreeSet<&str> = rules.iter().map(|rule| rule.file.id.as_str()).collect();
     let after: BTreeMap<&str, BTreeSet<&str>> = rules
         .iter()

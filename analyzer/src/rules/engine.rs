@@ -1,10 +1,9 @@
 //! Judges every rule on the facts and hits: which signals were seen, and what follows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use regex::Regex;
 use serde_json::Value;
 
 use super::compile::{Look, Rule, RuleSet, Test};
@@ -26,11 +25,13 @@ use crate::facts::ending::ContainerEnded;
 use crate::facts::failing::MendedLines;
 use crate::facts::kube::{Event, Node, Pod};
 use crate::facts::{FactType as _, Facts};
+use crate::form::Form;
 use crate::model::{Place, Verdict};
 use crate::parsers::CapturedFile;
 use crate::scan::is_of_earlier_boot;
 use crate::scan::patterns::Hit;
 use crate::sources::Availability;
+use crate::spread;
 
 /// What became of one rule.
 #[derive(Debug, Clone)]
@@ -153,19 +154,16 @@ pub fn assess<'r>(
         present,
         cluster: names_cluster(facts, hits),
     };
-    set.rules
-        .iter()
-        .map(|rule| assess_one(rule, &known, available))
-        .collect()
+    spread::each(&set.rules, |rule| assess_one(rule, &known, available))
 }
 
-static CLUSTER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i-u)\b(?:kubelet|kubeadm|kubernetes|kubectl|kubepods|kube-dns|coredns|k3s|rke2|microk8s|NetworkPluginNotReady|PodSandbox\w*)\b").ok()
-});
+static CLUSTER: Form = Form::new(
+    r"(?i-u)\b(?:kubelet|kubeadm|kubernetes|kubectl|kubepods|kube-dns|coredns|k3s|rke2|microk8s|NetworkPluginNotReady|PodSandbox\w*)\b",
+);
 
 /// Whether the input is of a machine that is, or is to be, a node of a cluster.
 fn names_cluster(facts: &Facts, hits: &[Hit]) -> bool {
-    let names = |text: &str| CLUSTER.as_ref().is_some_and(|regex| regex.is_match(text));
+    let names = |text: &str| CLUSTER.is_match(text);
     let objects = !facts.table::<Pod>().is_empty() || !facts.table::<Node>().is_empty();
     let files = || {
         let files = facts.table::<CapturedFile>().iter();
@@ -190,34 +188,44 @@ fn passing<'r>(set: &'r RuleSet, facts: &Facts) -> Views<'r> {
             }
         }
     }
+    // A kind of which there are many is begun first, so that it is not waited for at the end.
+    let mut looks: Vec<_> = looks.into_iter().collect();
+    looks.sort_by_key(|(kind, _)| std::cmp::Reverse(facts.count(kind)));
+    let views = spread::each(&looks, |(kind, looks)| passing_of(kind, looks, facts));
+    views.into_iter().flatten().collect()
+}
+
+/// The facts of one kind that signals look for.
+fn passing_of<'r>(kind: &str, looks: &[Asking<'r>], facts: &Facts) -> Views<'r> {
     let mut views = Views::new();
-    for (kind, looks) in looks {
-        let tests = looks.iter().flat_map(|(_, tests)| tests.iter());
-        let names: BTreeSet<&str> = tests.map(|(field, _)| top(field)).collect();
-        // A signal without tests is seen on every fact.
-        let is_open = looks.iter().any(|(_, tests)| tests.is_empty());
-        let names: Vec<&str> = names.into_iter().filter(|_| !is_open).collect();
-        let passing = |fields: &Value| -> Vec<(&'r str, &'r str)> {
-            let passes_all = |tests: &[(String, Test)]| {
-                let mut tests = tests.iter();
-                tests.all(|(field, test)| passes(test, entry(fields, field)))
-            };
-            let asking = looks.iter().filter(|(_, tests)| passes_all(tests));
-            asking.map(|(name, _)| *name).collect()
+    let tests = looks.iter().flat_map(|(_, tests)| tests.iter());
+    let names: BTreeSet<&str> = tests.map(|(field, _)| top(field)).collect();
+    // A signal without tests is seen on every fact.
+    let is_open = looks.iter().any(|(_, tests)| tests.is_empty());
+    let names: Vec<&str> = names.into_iter().filter(|_| !is_open).collect();
+    let passing = |fields: &Value| -> Vec<(&'r str, &'r str)> {
+        let passes_all = |tests: &[(String, Test)]| {
+            let mut tests = tests.iter();
+            tests.all(|(field, test)| passes(test, entry(fields, field)))
         };
-        let mut wanted = |fields: &Value| !passing(fields).is_empty();
-        let mut last: Option<Arc<Viewed>> = None;
-        facts.each_view(kind, &names, &mut wanted, &mut |view| {
-            let asking = passing(&view.fields);
-            let view = Arc::new(Viewed::new(view, last.as_deref()));
-            last = Some(Arc::clone(&view));
-            for name in asking {
-                views.entry(name).or_default().push(Arc::clone(&view));
-            }
-        });
-    }
+        let asking = looks.iter().filter(|(_, tests)| passes_all(tests));
+        asking.map(|(name, _)| *name).collect()
+    };
+    let mut wanted = |fields: &Value| !passing(fields).is_empty();
+    let mut last: Option<Arc<Viewed>> = None;
+    facts.each_view(kind, &names, &mut wanted, &mut |view| {
+        let asking = passing(&view.fields);
+        let view = Arc::new(Viewed::new(view, last.as_deref()));
+        last = Some(Arc::clone(&view));
+        for name in asking {
+            views.entry(name).or_default().push(Arc::clone(&view));
+        }
+    });
     views
 }
+
+/// A signal of a rule, and its tests of a fact.
+type Asking<'r> = ((&'r str, &'r str), &'r Vec<(String, Test)>);
 
 /// Facts by rule and signal.
 type Views<'r> = BTreeMap<(&'r str, &'r str), Vec<Arc<Viewed>>>;

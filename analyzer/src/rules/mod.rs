@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 pub use compile::{Rule, RuleError, RuleSet, Trust};
 
 use crate::scan::patterns::LinePattern;
-use crate::shipped;
+use crate::{shipped, spread};
 use messages::Vocabulary;
 
 /// Folders below a folder of rules that are looked into.
@@ -50,12 +50,19 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
             digest.update(&[0]);
         }
     };
-    let vocabulary = Vocabulary::load(&mut patterns)?;
+    let (files, ..) = shipped::catalogue();
+    let (vocabulary, read) = spread::both(
+        || {
+            files.iter().for_each(|(name, text, _)| note(name, text));
+            Vocabulary::load(&mut patterns)
+        },
+        || spread::each(files, |(.., json)| serde_json::from_str(json).ok()),
+    );
+    let vocabulary = vocabulary?;
     let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
     let first = |mut errors: Vec<RuleError>| errors.swap_remove(0);
-    for (name, text, json) in shipped::catalogue().0 {
-        note(name, text);
-        let rule = compile::shipped(name, (text, json), &vocabulary, &mut patterns);
+    for ((name, text, _), read) in files.iter().zip(read) {
+        let rule = compile::shipped(name, text, read, &vocabulary, &mut patterns);
         let rule = rule.map_err(first)?;
         rules.insert(rule.file.id.clone(), rule);
     }
@@ -104,7 +111,7 @@ fn drop_unlinked(
 ) -> Vec<RuleError> {
     let mut faults = Vec::new();
     loop {
-        let all: Vec<Rule> = rules.values().cloned().collect();
+        let all: Vec<&Rule> = rules.values().collect();
         let wrong = check::links(&all, &own);
         if wrong.is_empty() {
             return faults;
@@ -185,7 +192,10 @@ mod tests {
             let id = name.rsplit('/').next().unwrap().trim_end_matches(".yaml");
             (id.to_owned(), ((*name).to_owned(), (*text).to_owned()))
         });
-        assert_eq!(check::links(&set.rules, &texts.collect()), []);
+        assert_eq!(
+            check::links(&set.rules.iter().collect::<Vec<_>>(), &texts.collect()),
+            []
+        );
     }
 
     #[test]
