@@ -55,6 +55,12 @@ fn each_kind_of_mistake_is_said_with_its_place() {
         ),
         ("(?P<name>", "(?P<name", ":7:5", "does not compile"),
         (
+            "phase: Pending",
+            "phase: { not: { matches: 'Pend(ing' } }",
+            ":11:14",
+            "field phase: expression does not compile",
+        ),
+        (
             "'thing (?P<name>\\w+) broke'",
             "'(?P<name>\\w+)'",
             ":7:5",
