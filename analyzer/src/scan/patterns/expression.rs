@@ -4,8 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use regex::{Regex, RegexBuilder, bytes};
+use regex::{Regex, RegexBuilder};
+use regex_automata::meta;
 use regex_automata::nfa::thompson::NFA;
+use regex_automata::util::primitives::PatternID;
+use regex_syntax::hir::Hir;
 
 use super::certain;
 use super::hit::Captures;
@@ -22,6 +25,8 @@ const EXCERPT: usize = 700;
 /// What one expression may remember of its own states on a thread, in bytes. Hundreds of expressions are tried on a
 /// large input, and the crate's own bound of 2 MiB each may fill the memory.
 const STATES: usize = 1 << 20;
+/// An expression is no larger when it is compiled, in bytes: the bound of the crate `regex`.
+const LARGEST: usize = 10 << 20;
 
 /// An expression that is compiled when it is first tried: of more than a thousand, most never are.
 ///
@@ -30,7 +35,7 @@ const STATES: usize = 1 << 20;
 #[derive(Debug, Default, Clone)]
 pub struct Expression {
     source: String,
-    ascii: OnceLock<Option<bytes::Regex>>,
+    ascii: OnceLock<Option<meta::Regex>>,
     loose: OnceLock<Vec<Loose>>,
     full: OnceLock<Option<Regex>>,
     /// The automaton that tells what it captures in lines of a shape.
@@ -41,7 +46,7 @@ pub struct Expression {
 #[derive(Debug, Clone)]
 struct Loose {
     least: usize,
-    compiled: OnceLock<Option<bytes::Regex>>,
+    compiled: OnceLock<Option<meta::Regex>>,
 }
 
 impl Expression {
@@ -68,8 +73,8 @@ impl Expression {
     }
 
     /// The expression for texts that are ASCII.
-    fn ascii(&self) -> Option<&bytes::Regex> {
-        let compile = || for_bytes(&ascii::narrow(&self.source)?);
+    fn ascii(&self) -> Option<&meta::Regex> {
+        let compile = || for_bytes(&ascii::narrowed(&self.source)?);
         self.ascii.get_or_init(compile).as_ref()
     }
 
@@ -88,20 +93,20 @@ impl Expression {
         self.loose.get_or_init(bounds)
     }
 
-    fn compiled<'e>(&'e self, loose: &'e Loose) -> Option<&'e bytes::Regex> {
+    fn compiled<'e>(&'e self, loose: &'e Loose) -> Option<&'e meta::Regex> {
         let compile = || for_bytes(&ascii::without_bounds(&self.source, loose.least)?);
         loose.compiled.get_or_init(compile).as_ref()
     }
 
     /// The expression that decides whether this text, which is ASCII, is matched; none where it is known not to be.
-    fn deciding(&self, text: &str) -> Option<&bytes::Regex> {
+    fn deciding(&self, text: &str) -> Option<&meta::Regex> {
         let loose = self.loose();
         if let Some(loosest) = loose.first() {
             let regex = self.compiled(loosest)?;
             if text.len() <= loosest.least {
                 return Some(regex);
             }
-            if !regex.is_match(text.as_bytes()) {
+            if !regex.is_match(text) {
                 return None;
             }
         }
@@ -119,14 +124,14 @@ impl Expression {
             Some(loosest) => (self.compiled(loosest)?, loosest.least),
             None => (self.ascii()?, usize::MAX),
         };
-        if regex.capture_names().flatten().next().is_some() {
+        if names(regex).next().is_some() {
             return None;
         }
         let is_known = |byte: Option<&u8>| byte.is_none_or(|byte| !is_open(*byte));
         let found = regex.find(shape)?;
         // Without its bounds it matches the same where that is no longer than the least of them.
         let is_certain = found.len() <= longest
-            && !found.as_bytes().iter().any(|byte| is_open(*byte))
+            && !shape[found.range()].iter().any(|byte| is_open(*byte))
             && is_known(found.start().checked_sub(1).and_then(|at| shape.get(at)))
             && is_known(shape.get(found.end()));
         is_certain.then(|| found.range())
@@ -151,7 +156,7 @@ impl Expression {
     pub fn is_match(&self, text: &str) -> bool {
         if text.is_ascii() {
             let regex = self.deciding(text);
-            regex.is_some_and(|regex| regex.is_match(text.as_bytes()))
+            regex.is_some_and(|regex| regex.is_match(text))
         } else {
             self.full().is_some_and(|regex| regex.is_match(text))
         }
@@ -168,13 +173,18 @@ impl Expression {
         }
         let regex = self.deciding(text)?;
         // Looking for captures costs much more than finding out whether it matches, and most have none.
-        if regex.capture_names().flatten().next().is_none() {
-            return regex.is_match(text.as_bytes()).then(Caught::new);
+        if names(regex).next().is_none() {
+            return regex.is_match(text).then(Caught::new);
         }
-        let matched = regex.captures(text.as_bytes())?;
-        let named = regex.capture_names().flatten();
-        let named = named.filter_map(|name| Some((name, text.get(matched.name(name)?.range())?)));
-        Some(sorted(named))
+        let mut matched = regex.create_captures();
+        regex.captures(text, &mut matched);
+        let at = |name| {
+            matched
+                .is_match()
+                .then(|| matched.get_group_by_name(name))?
+        };
+        let named = names(regex).filter_map(|name| Some((name, text.get(at(name)?.range())?)));
+        matched.is_match().then(|| sorted(named))
     }
 
     /// The line, or of a very long one the part around the match, without what a report must not print.
@@ -191,9 +201,20 @@ impl Expression {
     }
 }
 
-fn for_bytes(source: &str) -> Option<bytes::Regex> {
-    let mut builder = bytes::RegexBuilder::new(source);
-    builder.dfa_size_limit(STATES).build().ok()
+/// Compiled as it was rewritten: printed and read again it would take twice as long.
+fn for_bytes(hir: &Hir) -> Option<meta::Regex> {
+    let bounds = meta::Config::new()
+        .utf8_empty(false)
+        .nfa_size_limit(Some(LARGEST))
+        .hybrid_cache_capacity(STATES);
+    let mut builder = meta::Regex::builder();
+    builder.configure(bounds).build_from_hir(hir).ok()
+}
+
+/// The names of what an expression captures.
+fn names(regex: &meta::Regex) -> impl Iterator<Item = &str> {
+    let info = regex.group_info();
+    info.pattern_names(PatternID::ZERO).flatten()
 }
 
 /// Named captures of one line, sorted.

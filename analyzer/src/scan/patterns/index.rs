@@ -26,6 +26,7 @@ struct Text {
 }
 
 /// A text that holds these four bytes, and where.
+#[derive(Clone, Copy)]
 struct Place {
     text: u32,
     offset: usize,
@@ -53,45 +54,40 @@ impl Index {
             owners.entry(text).or_default().push(owner);
         }
         let counts = Counts::of(owners.keys().map(|text| text.as_bytes()));
-        let mut grams: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
+        let mut grams: Vec<(u32, Place)> = Vec::with_capacity(owners.len());
         let mut short = Vec::new();
         for ((text, _), number) in owners.iter().zip(0u32..) {
             let bytes = text.as_bytes();
+            let offset = match bytes {
+                [_, _, _] => 0,
+                _ => counts.rarest(bytes),
+            };
+            let place = Place {
+                text: number,
+                offset,
+            };
             if let [first, second, third] = bytes {
                 short.push(number);
                 // Whatever stands behind it.
-                for last in 0..=u8::MAX {
-                    let place = grams
-                        .entry(gram([*first, *second, *third, last]))
-                        .or_default();
-                    if place.last().is_none_or(|place| place.text != number) {
-                        place.push(Place {
-                            text: number,
-                            offset: 0,
-                        });
-                    }
-                }
-                continue;
-            }
-            let offset = counts.rarest(bytes);
-            if let Some(four) = four(&bytes[offset..]) {
-                let place = Place {
-                    text: number,
-                    offset,
-                };
-                grams.entry(gram(four)).or_default().push(place);
+                let all = (0..=u8::MAX).map(|last| gram([*first, *second, *third, last]));
+                grams.extend(all.map(|gram| (gram, place)));
+            } else if let Some(four) = four(&bytes[offset..]) {
+                grams.push((gram(four), place));
             }
         }
+        grams.sort_by_key(|(gram, place)| (*gram, place.text));
+        grams.dedup_by_key(|(gram, place)| (*gram, place.text));
+        let alike = || grams.chunk_by(|(one, _), (other, _)| one == other);
         let mut index = Self {
             bits: Box::new([0; NUMBERS]),
-            slots: vec![(0, 0, 0); (grams.len() * 2 + 1).next_power_of_two()],
-            places: Vec::new(),
+            slots: vec![(0, 0, 0); (alike().count() * 2 + 1).next_power_of_two()],
+            places: Vec::with_capacity(grams.len()),
             texts: Vec::new(),
             short,
             open: OnceLock::new(),
         };
-        for (gram, places) in grams {
-            index.insert(gram, places);
+        for alike in alike() {
+            index.insert(alike);
         }
         let texts = owners.into_iter().map(|(text, owners)| Text {
             bytes: text.as_bytes().into(),
@@ -101,8 +97,12 @@ impl Index {
         index
     }
 
-    fn insert(&mut self, gram: u32, places: Vec<Place>) {
-        let hash = hash(gram);
+    /// Takes the places of one gram.
+    fn insert(&mut self, alike: &[(u32, Place)]) {
+        let Some((gram, _)) = alike.first() else {
+            return;
+        };
+        let hash = hash(*gram);
         self.bits[hash / 64] |= 1 << (hash % 64);
         let mask = self.slots.len() - 1;
         let mut at = hash & mask;
@@ -110,8 +110,8 @@ impl Index {
             at = (at + 1) & mask;
         }
         let number = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        self.slots[at] = (gram, number(self.places.len()), number(places.len()));
-        self.places.extend(places);
+        self.slots[at] = (*gram, number(self.places.len()), number(alike.len()));
+        self.places.extend(alike.iter().map(|(_, place)| *place));
     }
 
     /// Calls a function with what asks for each text that stands in the line, perhaps several times.
