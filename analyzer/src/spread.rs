@@ -25,7 +25,7 @@ pub(crate) fn each<'i, T: Sync, R: Send>(
         }
     };
     let mut done = scope(|scope| {
-        let spawn = |_| Builder::new().spawn_scoped(scope, &take).ok();
+        let spawn = |_| Builder::new().spawn_scoped(scope, take).ok();
         let helpers: Vec<_> = (1..threads(items.len())).filter_map(spawn).collect();
         let mut done = take();
         for helper in helpers {

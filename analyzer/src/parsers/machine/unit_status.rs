@@ -1,14 +1,13 @@
 //! `systemctl status UNIT`, as people and other tools print it: a head, then the end of the unit's journal.
 
-
 use casefile_bundle::{ANY, Entry};
 use regex::Captures;
 
 use super::super::{Document, Parsed, Parser, Read};
 use super::{stated, with_lines};
-use crate::form::Form;
 use crate::facts::AnyFact;
 use crate::facts::machine::Unit;
+use crate::form::Form;
 
 /// Reads each unit of such an output.
 pub(in crate::parsers) static UNIT_STATUS: Parser = Parser {
@@ -24,12 +23,14 @@ static HEAD: Form = Form::new(concat!(
     r"^[^\w\s] (?P<unit>[\w@.:\\-]+\.(?:service|socket|timer|mount|target|path|slice|scope|device|swap))",
     r"(?: - .*)?$",
 ));
-static LOADED: Form = Form::new(r"^\s+Loaded: (?P<load>[\w-]+)(?: \((?:[^;)]*; )?(?P<enabled>[\w-]+)?)?");
+static LOADED: Form =
+    Form::new(r"^\s+Loaded: (?P<load>[\w-]+)(?: \((?:[^;)]*; )?(?P<enabled>[\w-]+)?)?");
 static ACTIVE: Form = Form::new(concat!(
-        r"^\s+Active: (?P<active>[\w-]+)(?: \((?P<sub>[\w-]+)\))?(?: \(Result: (?P<result>[\w-]+)\))?",
-        r"(?: since (?P<since>[^;]+))?",
-    ));
-static MAIN: Form = Form::new(r"^\s+Main PID: \d+ .*\(code=(?P<code>\w+), (?:status|signal)=(?P<status>\d+)?");
+    r"^\s+Active: (?P<active>[\w-]+)(?: \((?P<sub>[\w-]+)\))?(?: \(Result: (?P<result>[\w-]+)\))?",
+    r"(?: since (?P<since>[^;]+))?",
+));
+static MAIN: Form =
+    Form::new(r"^\s+Main PID: \d+ .*\(code=(?P<code>\w+), (?:status|signal)=(?P<status>\d+)?");
 
 fn parse(document: &Document<'_>) -> Parsed {
     let mut facts: Vec<AnyFact> = Vec::new();
