@@ -60,8 +60,10 @@ static HINT: Form = Form::new(
 
 /// A line without terminal codes.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    let may_hold = !text.is_ascii() || text.contains('\x1b');
-    match CODES.on(text).filter(|_| may_hold) {
+    if text.is_ascii() && !text.contains('\x1b') {
+        return Cow::Borrowed(text);
+    }
+    match CODES.on(text) {
         Some(codes) => codes.replace_all(text, ""),
         None => Cow::Borrowed(text),
     }

@@ -235,6 +235,7 @@ pub(super) fn diff(
     compare::command::check(args)?;
     let keys = Keys::load(&args.keys.identity)?;
     let (analyzer, exit) = analyzer((&args.rules, Some(&args.memory)), keys, errors)?;
+    let analyzer = lasting(analyzer);
     let inputs: Vec<PathBuf> = args
         .inputs
         .iter()

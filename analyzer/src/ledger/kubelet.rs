@@ -1,6 +1,9 @@
 //! What a kubelet or containerd says at the end of its log of the pods that it cannot run: on a machine of which no API
 //! server was asked, nothing else tells that they fail.
 
+use std::collections::BTreeMap;
+
+use super::Sources;
 use crate::facts::excerpt;
 use crate::facts::failing::{ContainerRow, Failing, Moment, PodTrouble};
 use crate::facts::kube::Pod;
@@ -9,9 +12,6 @@ use crate::form::Form;
 use crate::lines::{LogLine, Origin};
 use crate::model::Place;
 use crate::parsers::Channel;
-use std::collections::BTreeMap;
-
-use super::Sources;
 
 /// A kubelet looks at a pod that it holds back every few seconds; what it has not said for so long has passed.
 const LOOKS: i64 = 40;

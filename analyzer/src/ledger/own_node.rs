@@ -1,6 +1,8 @@
 //! What a kubelet says at the end of its log of its own node: that the API server does not let it register, that its network
 //! is not ready, or that its status does not arrive. Where no API server was asked, nothing else tells that the node fails.
 
+use std::collections::BTreeSet;
+
 use super::Sources;
 use crate::facts::failing::{Failing, Moment, NodeTrouble};
 use crate::facts::kube::Node;
@@ -9,7 +11,6 @@ use crate::form::Form;
 use crate::lines::{LogLine, Origin};
 use crate::model::Place;
 use crate::parsers::Channel;
-use std::collections::BTreeSet;
 
 /// A kubelet tries again every few seconds; what it has not said for so long, in seconds, has passed.
 const TRIES: i64 = 40;

@@ -1,13 +1,15 @@
 //! The end of a log: what its program said last, and which units systemd saw fail again and again.
 
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
 use super::grade::{self, Grade};
 use super::{check, kernel, kubelet, own_node, span};
 use crate::facts::excerpt;
 use crate::form::Form;
 use crate::lines::Origin;
 use crate::parsers::Channel;
-use chrono::{DateTime, Utc};
-use std::collections::BTreeMap;
 
 /// Lines from the end in which the last grave line is looked for.
 const LINES: usize = 200;

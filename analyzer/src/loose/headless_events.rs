@@ -30,8 +30,8 @@ const HEADS: [&str; 3] = ["LAST SEEN", "LASTSEEN", "FIRSTSEEN"];
 const ROWS: usize = 2;
 
 fn row(line: &str) -> Option<Captures<'_>> {
-    let short = ROW.iter().filter(|_| line.len() < 4000);
-    short.into_iter().find_map(|form| form.captures(line))
+    let mut forms = ROW.iter().filter(|_| line.len() < 4000);
+    forms.find_map(|form| form.captures(line))
 }
 
 /// Takes rows that follow one another.

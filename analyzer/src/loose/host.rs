@@ -1,7 +1,5 @@
 //! What a node's own programs print, and files of the node whose path is given.
 
-use std::sync::LazyLock;
-
 use super::split::Section;
 use super::{Taken, What};
 use crate::form::Form;
@@ -188,52 +186,52 @@ pub(super) fn sysctl(section: &Section<'_>, at: usize) -> Taken {
 
 /// A program whose output has a head that nothing else has, and the entry that a bundle keeps it in.
 struct Program {
-    head: &'static str,
+    head: Form,
     entry: &'static str,
 }
 
-static PROGRAMS: &[Program] = &[
+static PROGRAMS: [Program; 8] = [
     Program {
-        head: r"^Filesystem\s+(?:Type\s+)?(?:Size|1[KM]-blocks|1024-blocks)\s+Used\s",
+        head: Form::new(r"^Filesystem\s+(?:Type\s+)?(?:Size|1[KM]-blocks|1024-blocks)\s+Used\s"),
         entry: "commands/df.out",
     },
     Program {
-        head: r"^Filesystem\s+(?:Type\s+)?Inodes\s+IUsed\s",
+        head: Form::new(r"^Filesystem\s+(?:Type\s+)?Inodes\s+IUsed\s"),
         entry: "commands/df-inodes.out",
     },
     Program {
-        head: r"^1: lo: <",
+        head: Form::new(r"^1: lo: <"),
         entry: "commands/ip-addr.out",
     },
     Program {
-        head: r"^default via \S+ dev \S+",
+        head: Form::new(r"^default via \S+ dev \S+"),
         entry: "commands/ip-route.out",
     },
     Program {
-        head: r"^(?:IDX\s+BOOT ID\s+FIRST ENTRY|\s*-?\d+\s+[0-9a-f]{32}\s+[A-Z][a-z]{2} \d{4}-)",
+        head: Form::new(
+            r"^(?:IDX\s+BOOT ID\s+FIRST ENTRY|\s*-?\d+\s+[0-9a-f]{32}\s+[A-Z][a-z]{2} \d{4}-)",
+        ),
         entry: "commands/journal-boots.out",
     },
     Program {
-        head: r"^Reference ID\s+: ",
+        head: Form::new(r"^Reference ID\s+: "),
         entry: "commands/chronyc-tracking.out",
     },
     Program {
-        head: r"^\s+Local time: ",
+        head: Form::new(r"^\s+Local time: "),
         entry: "commands/timedatectl.out",
     },
     Program {
-        head: r"^Module\s+Size\s+Used by",
+        head: Form::new(r"^Module\s+Size\s+Used by"),
         entry: "commands/lsmod.out",
     },
 ];
-static PROGRAM_HEADS: LazyLock<Vec<Form>> =
-    LazyLock::new(|| PROGRAMS.iter().map(|one| Form::new(one.head)).collect());
 
 /// Takes the rest of a section that starts like the output of a known program.
 pub(super) fn commands(section: &Section<'_>, at: usize) -> Taken {
     let line = section.line(at);
-    let known = PROGRAM_HEADS.iter().position(|head| head.is_match(line));
-    let Some(program) = known.and_then(|index| PROGRAMS.get(index)) else {
+    let mut known = PROGRAMS.iter();
+    let Some(program) = known.find(|one| one.head.is_match(line)) else {
         return Taken::No;
     };
     let lines = section.run(at, |line| !line.trim().is_empty());

@@ -1,11 +1,12 @@
 //! Which machine a text is of, where no object says it: by prompts, by the host in the head of log lines, by what kubectl
 //! prints of a node, and by the node that components name in their lines.
 
+use std::collections::BTreeMap;
+
 use crate::dress;
 use crate::facts::cluster::{ComposeMark, MachineMark, NamedBy};
 use crate::facts::text::OpenShiftMark;
 use crate::form::Form;
-use std::collections::BTreeMap;
 
 /// Lines that are looked at.
 const LINES: usize = 50_000;

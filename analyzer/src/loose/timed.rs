@@ -1,10 +1,11 @@
 //! Lines that tell a time or an age: what stands near a line without one may date it.
 
+use chrono::{DateTime, Utc};
+
 use crate::dress;
 use crate::facts::excerpt;
 use crate::facts::text::{NewestDate, TimedLine};
 use crate::form::Form;
-use chrono::{DateTime, Utc};
 
 /// Lines of one text that are kept.
 const MOST: usize = 3_000;

@@ -1,7 +1,8 @@
 //! The forms of what stands before messages.
 
-/// `Nov 20 10:00:00 gpu-1 kubelet[812]: `, with any word for the month, a fraction or a year.
 use crate::form::Form;
+
+/// `Nov 20 10:00:00 gpu-1 kubelet[812]: `, with any word for the month, a fraction or a year.
 pub(super) static SYSLOG: Form = Form::new(
     r"^(?:<\d{1,3}>)?(?P<month>\d{1,2}\S{0,2}|\S{3,9}\.?) {1,2}(?P<day>\d{1,2}) (?:\d{4} )?(?P<time>\d\d:\d\d:\d\d)(?:\.\d+)? (?P<host>[\w.-]+) (?P<speaker>[^\s\[\]:]+(?:/[^\s\[\]:]+)?)(?:\[\d+\])?: ?",
 );

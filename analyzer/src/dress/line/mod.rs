@@ -3,8 +3,9 @@
 mod forms;
 mod level;
 
-use crate::form::Form;
 use chrono::{DateTime, Utc};
+
+use crate::form::Form;
 use forms::{DATED, DECODED, FIELD, HOSTED, KERNEL, KLOG, SYSLOG, WORD, XORG, begins};
 use level::level;
 pub use level::{Level, is_note};

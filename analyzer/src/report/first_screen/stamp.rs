@@ -1,12 +1,13 @@
 //! Times of logs whose clock names no year or no zone, as people read them off the line.
 
+use chrono::{DateTime, Datelike, Month, NaiveDateTime, TimeDelta, Utc};
+
 use super::ages;
 use crate::dress;
 use crate::form::Form;
 use crate::grade::{self, Grade};
 use crate::model::{Analysis, Beside, Clocks, Dated, Near, Own, Place, Started};
 use crate::report::words;
-use chrono::{DateTime, Datelike, Month, NaiveDateTime, TimeDelta, Utc};
 
 /// Seconds after the start of the machine that count as the start itself.
 const AT_BOOT: i64 = 60;

@@ -178,11 +178,7 @@ impl Expression {
         }
         let mut matched = regex.create_captures();
         regex.captures(text, &mut matched);
-        let at = |name| {
-            matched
-                .is_match()
-                .then(|| matched.get_group_by_name(name))?
-        };
+        let at = |name| matched.get_group_by_name(name);
         let named = names(regex).filter_map(|name| Some((name, text.get(at(name)?.range())?)));
         matched.is_match().then(|| sorted(named))
     }

@@ -58,21 +58,22 @@ impl Index {
         let mut short = Vec::new();
         for ((text, _), number) in owners.iter().zip(0u32..) {
             let bytes = text.as_bytes();
-            let offset = match bytes {
-                [_, _, _] => 0,
-                _ => counts.rarest(bytes),
-            };
-            let place = Place {
-                text: number,
-                offset,
+            let mut add = |gram, offset| {
+                let place = Place {
+                    text: number,
+                    offset,
+                };
+                grams.push((gram, place));
             };
             if let [first, second, third] = bytes {
                 short.push(number);
                 // Whatever stands behind it.
-                let all = (0..=u8::MAX).map(|last| gram([*first, *second, *third, last]));
-                grams.extend(all.map(|gram| (gram, place)));
-            } else if let Some(four) = four(&bytes[offset..]) {
-                grams.push((gram(four), place));
+                (0..=u8::MAX).for_each(|last| add(gram([*first, *second, *third, last]), 0));
+                continue;
+            }
+            let offset = counts.rarest(bytes);
+            if let Some(four) = four(&bytes[offset..]) {
+                add(gram(four), offset);
             }
         }
         grams.sort_by_key(|(gram, place)| (*gram, place.text));
