@@ -341,3 +341,16 @@ fn lines_come_out_alike_in_any_chunking() {
         }
     }
 }
+
+#[test]
+fn the_end_of_gzip_in_base64_is_no_short_token() {
+    for packed in [
+        "H4sIAAAAAAAA/9PIK9Y1Nk+1NE7VBACh+LsTCwAAAA==",
+        "H4sIAAAAAAAA/9PIK9Y1NU+yMLfQBAAr/etyCwAAAA==",
+        "H4sIAAAAAAAA/9PIK9Y1M0+2NDTVBACcq/x3CwAAAA==",
+        "H4sIAAAAAAAA/9PIK9Y1ME+zSDTTBADAC+EjCwAAAA==",
+    ] {
+        let line = format!("blob {packed}\n");
+        assert_eq!(clean(Content::Text, &line, 4096), line);
+    }
+}

@@ -7,7 +7,7 @@ use super::super::explained::{by_place, in_request, named};
 use super::super::random::{Letters, MIN_DRAWN, Sorts, drawn_of, surprise};
 use super::issuer::around;
 use super::tokens::{MIN_TOKEN, WORD, next_of};
-use super::words::without_escape;
+use super::words::{encoded_text, without_escape};
 
 /// What stands around a word that is alone.
 static EDGE: [bool; 256] = crate::table::of(b" \t\r\n\"'\\,;=()[]{}<>|&");
@@ -37,6 +37,7 @@ pub(super) fn very_short(bytes: &[u8], token: &Range<usize>) -> Option<Range<usi
             && is_short(bytes, &word)
             && !by_place(bytes, &word)
             && !named(&bytes[..word.start])
+            && !encoded_text(bytes, &word)
         {
             return Some(word);
         }
