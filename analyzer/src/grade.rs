@@ -87,6 +87,11 @@ pub fn is_end(text: &str) -> bool {
 
 /// How grave a line is.
 pub fn grade(text: &str) -> Grade {
+    above(text, Grade::Plain).unwrap_or_default()
+}
+
+/// How grave a line is that is graver than that.
+pub fn above(text: &str, known: Grade) -> Option<Grade> {
     /// What a message starts with decides; the rest of a very long line is data.
     const READ: usize = 600;
     let clean = plain(text);
@@ -98,20 +103,16 @@ pub fn grade(text: &str) -> Grade {
     let message = &message[..end];
     // Frames of a stack and continued lines belong to the line above them.
     if message.starts_with([' ', '\t']) || message.trim().is_empty() {
-        return Grade::Plain;
+        return None;
     }
-    if [&FATAL_LEVEL, &UNCAUGHT, &REFUSED, &ENDS]
-        .iter()
-        .any(|pattern| pattern.is_match(message))
-    {
-        Grade::Fatal
-    } else if ERROR_LEVEL.is_match(message) {
-        Grade::Error
-    } else if HINT.is_match(message) {
-        Grade::Hint
-    } else {
-        Grade::Plain
-    }
+    let marks: [(Grade, &[&Form]); 3] = [
+        (Grade::Fatal, &[&FATAL_LEVEL, &UNCAUGHT, &REFUSED, &ENDS]),
+        (Grade::Error, &[&ERROR_LEVEL]),
+        (Grade::Hint, &[&HINT]),
+    ];
+    let mut graver = marks.into_iter().take_while(|(grade, _)| *grade > known);
+    let found = graver.find(|(_, forms)| forms.iter().any(|form| form.is_match(message)));
+    found.map(|(grade, _)| grade)
 }
 
 #[cfg(test)]

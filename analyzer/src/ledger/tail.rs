@@ -155,17 +155,20 @@ fn last_words(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
         }
         let line = origin.decode(raw, offset);
         let text = grade::plain(&line.text);
-        let found = grade::grade(&text);
-        if best.as_ref().is_none_or(|best| found > best.grade) {
+        let found = match &best {
+            Some(best) => grade::above(&text, best.grade),
+            None => Some(grade::grade(&text)),
+        };
+        if let Some(grade) = found {
             best = Some(Said {
                 offset,
                 text: excerpt(text.trim(), LONGEST),
                 raw: verbatim(raw),
-                grade: found,
+                grade,
                 at: line.at,
             });
         }
-        if found == Grade::Fatal {
+        if found == Some(Grade::Fatal) {
             break;
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::before::{Before, Joint};
 use super::drawn::{self, is_uuid};
 use super::words::Words;
 use crate::lines::drawn::{are_letters, is_letter};
@@ -71,16 +72,31 @@ pub(super) fn kind(byte: u8) -> u8 {
 pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Vec<u8>) -> bool {
     let has_one = text.is_ascii() && (!is_escaped || escapes_letters(text));
     if has_one {
-        append(text, is_escaped, words, shape);
+        let head = shape.len();
+        follow(
+            &mut Before::default(),
+            (text, is_escaped),
+            words,
+            (head, shape),
+        );
     }
     has_one
 }
 
-/// Appends the shape of a text, which is ASCII; where it is a part of JSON, it writes no character as a number.
+/// Makes of what `shape` holds behind `head` bytes, which is the shape of the text before, the shape of this text, which is
+/// ASCII; where it is a part of JSON, it writes no character as a number.
 ///
 /// Only what holds a digit can be open, so the text is gone through from digit to digit.
-pub(super) fn append(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Vec<u8>) {
-    let (mut copied, mut at) = (0, 0);
+pub(super) fn follow(
+    before: &mut Before,
+    (text, is_escaped): (&[u8], bool),
+    words: &Words,
+    (head, shape): (usize, &mut Vec<u8>),
+) {
+    let joint = before.joint(text);
+    let (mut copied, mut at) = joint.map_or((0, 0), |joint| (joint.copied, joint.at));
+    shape.truncate(head + joint.map_or(0, |joint| joint.shape));
+    before.take(text);
     while let Some(digit) = next_digit(text, at) {
         let start = token_start(text, digit, is_escaped);
         let (length, kinds) = token_at(&text[start..]);
@@ -95,6 +111,8 @@ pub(super) fn append(text: &[u8], is_escaped: bool, words: &Words, shape: &mut V
             at = start + open;
             copied = at;
         }
+        let shape = shape.len() - head;
+        before.note(text, Joint { at, copied, shape });
     }
     shape.extend_from_slice(&text[copied..]);
 }
@@ -346,6 +364,22 @@ mod tests {
             let has = write(text.as_bytes(), is_escaped, &words, &mut shape);
             let plainly = plainly(text.as_bytes(), is_escaped, &words);
             proptest::prop_assert_eq!(has.then_some(shape), plainly, "{}", text);
+        }
+
+        #[test]
+        fn a_text_that_begins_as_the_one_before_has_the_shape_that_it_has_alone(
+            begins in "([ -~]{0,9}|[0-9a-f]{1,9}|2026-11-29T1[0-9]:|x509|\\\\[nt]|[0-9a-f]{8}-[0-9a-f]{4}-|-[bcdf2-9]{5}|5m0s){0,6}",
+            ends in proptest::collection::vec("([ -~]{0,3}|[0-9a-f]{1,9}|[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|-[bcdf2-9]{5}|x509){0,4}", 1..6),
+            is_escaped: bool,
+        ) {
+            let words = Words::of(["xid", "x509", "6443"].into_iter());
+            let (mut before, mut shape) = (Before::default(), vec![7]);
+            for end in ends {
+                let text = format!("{begins}{end}");
+                let Some(plainly) = plainly(text.as_bytes(), is_escaped, &words) else { continue };
+                follow(&mut before, (text.as_bytes(), is_escaped), &words, (1, &mut shape));
+                proptest::prop_assert_eq!(&shape[1..], &plainly[..], "{}", text);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::abstract_match::Follower;
+use super::before::Before;
 use super::certain::Certain;
 use super::index::Held;
 use super::{Patterns, shape};
@@ -160,6 +161,9 @@ pub(super) struct Shapes {
     bytes: usize,
     /// Channel and shape of the present line.
     shape: Vec<u8>,
+    /// What kind of text that is: lines of one follow one another.
+    kind: Option<([u8; 2], bool)>,
+    before: Before,
     said: Vec<u8>,
     held: Held,
     follower: Follower,
@@ -181,9 +185,17 @@ impl Shapes {
         if bytes.len() > LONGEST || (form != RECORD && !bytes.is_ascii()) {
             return None;
         }
-        self.shape.clear();
-        self.shape.extend([channel as u8, form]);
-        shape::append(bytes, is_escaped, patterns.words(), &mut self.shape);
+        let head = [channel as u8, form];
+        let kind = (head, is_escaped);
+        if self.kind != Some(kind) {
+            self.kind = Some(kind);
+            self.before.forget();
+            self.shape.clear();
+            self.shape.extend(head);
+        }
+        let text = (bytes, is_escaped);
+        let shape = (head.len(), &mut self.shape);
+        shape::follow(&mut self.before, text, patterns.words(), shape);
         let hash = hash(&self.shape);
         let at = match self.known.find(hash, &self.shape) {
             Some(at) => at,
