@@ -78,8 +78,9 @@ fn hanging_task() -> Result<Seen, String> {
         task.contains("\"state\":\"D\"") && task.contains("\"still\":true"),
         "{task}"
     );
-    drop(frozen);
+    // It dies when it thaws.
     let _ = child.kill();
+    drop(frozen);
     let _ = child.wait();
     let rest = &["/tasks.json", "/device-holders.json", HOST];
     let mut seen = bundle.row(&ran, "tasks", SOME, "", rest)?;

@@ -40,7 +40,7 @@ impl Freezer {
     pub(crate) fn script(&self) -> String {
         let folder = self.folder.display();
         format!(
-            "echo begun\necho $$ > {folder}/cgroup.procs\necho FROZEN > {folder}/freezer.state\nsleep 600"
+            "echo begun\necho $$ > {folder}/cgroup.procs\necho FROZEN > {folder}/freezer.state\nexec sleep 600"
         )
     }
 

@@ -29,10 +29,13 @@ use std::sync::Mutex;
 use desk::{Row, Seen};
 
 /// Rows at a time: most of them wait.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 6;
 
 fn all_rows() -> Vec<Row> {
     [
+        // The longest come first, so that no other waits for them at the end.
+        evidence::ROWS,
+        tools::ROWS,
         children::ROWS,
         api::ROWS,
         output::ROWS,
@@ -40,12 +43,10 @@ fn all_rows() -> Vec<Row> {
         limits::ROWS,
         files::ROWS,
         secrets::ROWS,
-        evidence::ROWS,
         kubeconfigs::ROWS,
         kubeconfig_kinds::ROWS,
         site::ROWS,
         person::ROWS,
-        tools::ROWS,
     ]
     .concat()
 }

@@ -33,7 +33,7 @@ fn rule_sets_of_a_folder_do_what_the_kernel_does_with_them() {
         let _ = writeln!(out, "skipped: {why}");
         return;
     }
-    let mut lab = Lab::new(false);
+    let mut lab = Lab::new("corpus", false);
     lab.establish(KNOWN.0, KNOWN.1);
     // Rules send packets to addresses of their own.
     let _ = lab.router(&format!(

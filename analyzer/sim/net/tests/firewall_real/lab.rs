@@ -92,8 +92,9 @@ impl Inside {
 }
 
 impl Lab {
-    pub(crate) fn new(six: bool) -> Lab {
-        let tag = format!("fw{}-{}", if six { "6" } else { "" }, std::process::id());
+    /// The name tells it from others of this process.
+    pub(crate) fn new(name: &str, six: bool) -> Lab {
+        let tag = format!("fw{name}-{}", std::process::id());
         assert!(
             sh(&namespaces(&tag)).0,
             "the namespaces could not be set up"

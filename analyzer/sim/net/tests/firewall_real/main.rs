@@ -25,6 +25,7 @@ mod setup;
 mod shot;
 mod six;
 mod ufw;
+mod works;
 
 use std::io::Write;
 
@@ -33,6 +34,7 @@ use casefile_sim_net::question::Firewall;
 use compare::compare;
 use lab::{Lab, Outcome, Texts};
 use shot::{Router, Shot};
+use works::{generated, in_a_lab, written};
 
 /// UDP ports of a connection that is established before the rules are loaded.
 const KNOWN: (u16, u16) = (7001, 7002);
@@ -94,58 +96,22 @@ fn verdicts_and_deciding_rules_equal_those_of_the_kernel() {
         let _ = writeln!(out, "skipped: {why}");
         return;
     }
-    let mut lab = Lab::new(false);
-    lab.establish(KNOWN.0, KNOWN.1);
-    let mut six = Lab::new(true);
-    six.establish(KNOWN.0, KNOWN.1);
-    let mut scores: Vec<(&str, Score)> = Vec::new();
-    let mut run =
-        |kind: &'static str, lab: &mut Lab, work: &mut dyn FnMut(&mut Lab, &mut Score)| {
-            let mut score = Score {
-                salt: scores.iter().map(|(_, s): &(&str, Score)| s.packets).sum(),
-                ..Score::default()
-            };
-            work(lab, &mut score);
-            scores.push((kind, score));
-        };
-    run("ufw", &mut lab, &mut |lab, score| {
-        for (name, commands) in fixed::UFW {
-            ufw::check(lab, name, commands, score);
-        }
+    // Each waits for its packets most of the time, so several are sent at once, each in a laboratory of its own.
+    let [one, other] = generated(generate::KINDS, generate::rules);
+    let [six, six_too] = generated(generate::SIX, generate::six);
+    let parts = [
+        ("a", false, written().into_iter().chain(one).collect()),
+        ("b", false, other),
+        ("c", true, six.into_iter().chain(six_too).collect()),
+    ];
+    let scores: Vec<_> = std::thread::scope(|scope| {
+        let start = |(name, six, works)| scope.spawn(move || in_a_lab(name, six, works));
+        let running = parts.map(start);
+        let scores = running.into_iter().map(|one| one.join());
+        scores
+            .flat_map(|scores| scores.expect("a laboratory works to its end"))
+            .collect()
     });
-    run("written by programs", &mut lab, &mut |lab, score| {
-        for (name, rules) in fixed::FIXED {
-            check(lab, name, &iptables(rules), score);
-        }
-        for (name, rules) in fixed_nft::FIXED {
-            let rules = Texts {
-                nft: (*rules).to_owned(),
-                ..Texts::default()
-            };
-            check(lab, name, &rules, score);
-        }
-    });
-    let (first, count) = (number("FW_SEED", 1), number("FW_RULE_SETS", 60));
-    for (kind, share) in generate::KINDS {
-        run(kind, &mut lab, &mut |lab, score| {
-            for seed in first..first + count * share / 100 {
-                check(
-                    lab,
-                    &format!("{kind}, seed {seed}"),
-                    &generate::rules(kind, seed),
-                    score,
-                );
-            }
-        });
-    }
-    for (kind, share) in generate::SIX {
-        run(kind, &mut six, &mut |lab, score| {
-            for seed in first..first + count * share / 100 {
-                let rules = generate::six(kind, seed);
-                check(lab, &format!("{kind}, seed {seed}"), &rules, score);
-            }
-        });
-    }
     report(&scores);
 }
 

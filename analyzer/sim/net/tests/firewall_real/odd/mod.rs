@@ -28,7 +28,7 @@ fn odd_combinations_do_what_the_kernel_does_or_are_left_undecided() {
         let _ = writeln!(out, "skipped: {why}");
         return;
     }
-    let mut lab = Lab::new(false);
+    let mut lab = Lab::new("odd", false);
     lab.establish(KNOWN.0, KNOWN.1);
     let mut score = Score {
         record: record::Recorder::named(),
