@@ -47,11 +47,11 @@ pub(crate) fn written() -> [Work; 2] {
     ]
 }
 
-/// Generated rule sets of these kinds, in two parts that take about as long.
+/// Generated rule sets of these kinds.
 pub(crate) fn generated(
     kinds: &'static [(&'static str, u64)],
     rules: fn(&str, u64) -> Texts,
-) -> [Vec<Work>; 2] {
+) -> Vec<Work> {
     let (first, count) = (number("FW_SEED", 1), number("FW_RULE_SETS", 60));
     let work = |(kind, share): &'static (&'static str, u64)| -> Work {
         let checked = move |lab: &mut Lab, score: &mut Score| {
@@ -66,6 +66,5 @@ pub(crate) fn generated(
         };
         (kind, Box::new(checked))
     };
-    let (one, other) = kinds.split_at(kinds.len() / 3);
-    [one, other].map(|kinds| kinds.iter().map(work).collect())
+    kinds.iter().map(work).collect()
 }
