@@ -1,6 +1,6 @@
 //! The static checks of a rule file: whatever could go wrong when it runs is said before, with its place.
 
-use super::compile::{RuleError, Test, field_tests, regex};
+use super::compile::{RuleError, Test, field_tests};
 use super::file::{Kind, RuleFile, Signal};
 use super::position::locate;
 use super::{Rule, template};
@@ -108,7 +108,7 @@ fn signal(id: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Option<Vec<Stri
         }
     };
     if let Some(speaker) = &signal.speaker
-        && let Err(what) = regex(speaker)
+        && let Err(what) = compiles::names(speaker)
     {
         faults.push(fault(
             &["signals", id, "speaker"],
@@ -173,8 +173,8 @@ fn tests(condition: &Value) -> Result<(), String> {
     let tests = field_tests(condition)?;
     let expressions = tests.iter().filter_map(Test::expression);
     expressions
-        .map(regex)
-        .try_for_each(|compiled| compiled.map(|_| ()))
+        .map(compiles::names)
+        .try_for_each(|compiles| compiles.map(|_| ()))
 }
 
 fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Option<Vec<String>> {
@@ -184,8 +184,8 @@ fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Optio
             format!("signal {id}: where belongs to fact; a line is tested by its expression");
         faults.push(fault(&["signals", id, "where"], "", what));
     }
-    let expression = match regex(line) {
-        Ok(expression) => expression,
+    let captures = match compiles::names(line) {
+        Ok(names) => names.into_iter(),
         Err(what) => {
             faults.push(fault(&at, "", format!("signal {id}: {what}")));
             return None;
@@ -199,7 +199,6 @@ fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Optio
         );
         faults.push(fault(&at, "", what));
     }
-    let captures = expression.capture_names().flatten().map(str::to_owned);
     Some(
         captures
             .chain(["subject", "speaker", "line", "host_file", "shm", "node"].map(str::to_owned))
@@ -385,6 +384,7 @@ pub(super) fn links(rules: &[&Rule], texts: &BTreeMap<String, (String, String)>)
     errors
 }
 
+mod compiles;
 mod proof;
 #[cfg(test)]
 mod tests;

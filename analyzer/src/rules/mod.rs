@@ -69,9 +69,15 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let mut faults = Vec::new();
     let mut own: BTreeMap<String, (String, String)> = BTreeMap::new();
     let mut replaced: BTreeMap<String, Rule> = BTreeMap::new();
-    for (name, text) in folder.map_or_else(|| Ok(Vec::new()), read_folder)? {
+    let texts = folder.map_or_else(|| Ok(Vec::new()), read_folder)?;
+    let read = spread::each(&texts, |(name, text)| {
+        compile::read(name, text, Trust::Foreign)
+    });
+    for ((name, text), read) in texts.into_iter().zip(read) {
         note(&name, &text);
-        match compile::compile(&name, &text, Trust::Foreign, &vocabulary, &mut patterns) {
+        let compiled =
+            read.and_then(|file| compile::compiled(&name, &text, file, &vocabulary, &mut patterns));
+        match compiled {
             Ok(rule) => {
                 let id = rule.file.id.clone();
                 if let Some((other, _)) = own.get(&id) {
