@@ -118,11 +118,6 @@ impl Parsed {
             ..Self::default()
         }
     }
-
-    /// How many facts it states, where a large one counts as several.
-    pub fn cost(&self) -> usize {
-        self.facts.iter().map(AnyFact::cost).sum()
-    }
 }
 
 /// A whole entry as text. Bytes that are not UTF-8 are replaced.

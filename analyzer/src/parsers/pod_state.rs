@@ -34,7 +34,10 @@ pub(super) struct Terminated {
     pub(super) message: Option<String>,
     pub(super) exit_code: i64,
     pub(super) signal: i64,
+    pub(super) started_at: Option<String>,
     pub(super) finished_at: Option<String>,
+    #[serde(rename = "containerID")]
+    pub(super) container_id: Option<String>,
 }
 
 /// A container's status.

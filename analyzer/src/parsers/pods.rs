@@ -63,8 +63,8 @@ fn parse(item: &Item<'_>) -> Parsed {
     let text = format!("\"name\":\"{}\"", pod.name);
     parsed.facts.push(fact(pod, item, text).into());
     parsed.facts.extend(super::scheduling::pod(item));
-    parsed.facts.extend(super::runs::of_pod(item));
-    parsed.facts.extend(super::templates::of_pod(item));
+    parsed.facts.extend(super::runs::of_pod(&object, item));
+    parsed.facts.extend(super::templates::of_pod(object, item));
     parsed
 }
 
@@ -241,7 +241,7 @@ fn container(
         name: status.name.clone(),
         id: id_of(status.container_id.as_deref().unwrap_or_default()),
         image: spec.map(|spec| spec.image.clone()).unwrap_or_default(),
-        memory_limit: spec.map(memory_limit).unwrap_or_default(),
+        memory_limit: spec.and_then(memory_limit).unwrap_or_default(),
         component: pod.component.clone(),
         restarts: status.restart_count,
         init,
@@ -274,13 +274,10 @@ fn container(
 }
 
 /// The limit of memory as the pod states it, such as `128Mi`.
-fn memory_limit(spec: &ContainerSpec) -> String {
-    let limit = spec.resources.limits.get("memory");
-    limit.map_or_else(String::new, |limit| {
-        limit
-            .as_str()
-            .map_or_else(|| limit.to_string(), str::to_owned)
-    })
+pub(super) fn memory_limit(spec: &ContainerSpec) -> Option<String> {
+    let limit = spec.resources.limits.get("memory")?;
+    let text = limit.as_str().map(str::to_owned);
+    Some(text.unwrap_or_else(|| limit.to_string()))
 }
 
 /// `containerd://f00d` gives `f00d`.

@@ -1,13 +1,11 @@
 //! Runs of containers that ended, with all that their pod's status says of the end.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
-use serde::Deserialize;
-use serde_json::Value;
 
 use super::Item;
-use super::pods::{Meta, fact, time};
+use super::pod_json::Object;
+use super::pod_state::{ContainerStatus, Terminated};
+use super::pods::{fact, memory_limit, time};
 use crate::ending::Run;
 use crate::facts::{AnyFact, FactType, Field};
 
@@ -44,89 +42,8 @@ impl FactType for ContainerRun {
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Object {
-    metadata: Uid,
-    spec: Spec,
-    status: Status,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Uid {
-    uid: String,
-    #[serde(flatten)]
-    meta: Meta,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Spec {
-    node_name: String,
-    containers: Vec<Container>,
-    init_containers: Vec<Container>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Container {
-    name: String,
-    resources: Resources,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Resources {
-    limits: BTreeMap<String, Value>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Status {
-    reason: Option<String>,
-    message: Option<String>,
-    container_statuses: Vec<ContainerStatus>,
-    init_container_statuses: Vec<ContainerStatus>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ContainerStatus {
-    name: String,
-    restart_count: u64,
-    state: State,
-    last_state: State,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct State {
-    terminated: Option<Terminated>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Terminated {
-    exit_code: i64,
-    reason: Option<String>,
-    message: Option<String>,
-    started_at: Option<String>,
-    finished_at: Option<String>,
-    #[serde(rename = "containerID")]
-    container_id: Option<String>,
-}
-
 /// The runs of a pod's containers that ended: the present one, or the one before.
-pub(super) fn of_pod(item: &Item<'_>) -> Vec<AnyFact> {
-    let holds = |text: &[u8]| memchr::memmem::find(item.json, text).is_some();
-    // Of most pods nothing has ended; a name may be written with characters as numbers.
-    if !holds(b"\"terminated\"") && !holds(b"\\u") {
-        return Vec::new();
-    }
-    let Ok(object) = serde_json::from_slice::<Object>(item.json) else {
-        return Vec::new();
-    };
+pub(super) fn of_pod(object: &Object, item: &Item<'_>) -> Vec<AnyFact> {
     let mut facts = Vec::new();
     let status = &object.status;
     for (statuses, init) in [
@@ -139,7 +56,7 @@ pub(super) fn of_pod(item: &Item<'_>) -> Vec<AnyFact> {
                 .into_iter()
                 .filter_map(|(state, present)| Some((state.terminated.as_ref()?, present)));
             if let Some((ended, present)) = ended.next() {
-                let run = run(&object, one, ended, init, present);
+                let run = run(object, one, ended, init, present);
                 let text = format!("\"exitCode\":{}", ended.exit_code);
                 let mut fact = fact(run, item, text);
                 fact.at = fact.data.run.finished;
@@ -164,12 +81,7 @@ fn run(
         .chain(&object.spec.init_containers);
     let mut limits = specs
         .filter(|spec| spec.name == status.name)
-        .filter_map(|spec| spec.resources.limits.get("memory"));
-    let memory_limit = limits.next().map(|value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    });
+        .filter_map(memory_limit);
     let id = ended.container_id.as_deref().unwrap_or_default();
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let moment = |text: &Option<String>| -> Option<DateTime<Utc>> {
@@ -177,8 +89,8 @@ fn run(
         time(text.as_deref()).filter(|at| at.timestamp() > 0)
     };
     ContainerRun {
-        namespace: object.metadata.meta.namespace.clone(),
-        pod: object.metadata.meta.name.clone(),
+        namespace: object.metadata.namespace.clone(),
+        pod: object.metadata.name.clone(),
         node: object.spec.node_name.clone(),
         init,
         present,
@@ -192,10 +104,10 @@ fn run(
             message: text(&ended.message),
             started: moment(&ended.started_at),
             finished: moment(&ended.finished_at),
-            memory_limit,
+            memory_limit: limits.next(),
             pod_reason: text(&object.status.reason),
             pod_message: text(&object.status.message),
-            deleted: time(object.metadata.meta.deletion_timestamp.as_deref()),
+            deleted: time(object.metadata.deletion_timestamp.as_deref()),
         },
     }
 }

@@ -7,13 +7,14 @@ use casefile_bundle::Entry;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::pods::{Meta, fact};
+use super::pod_json::{Meta, Object};
+use super::pods::fact;
 use super::{Item, Parsed, Parser, Read};
 use crate::facts::{AnyFact, FactType, Field};
 use crate::flat::Flat;
 use crate::helm::Seen;
 use crate::helm::expected::toleration;
-use crate::helm::owner::Marked;
+use crate::helm::owner::{Marked, is_mark};
 
 /// Reads custom resources that a chart fills with its values, and an operator serves.
 pub(super) static CUSTOM: Parser = Parser {
@@ -32,10 +33,25 @@ pub(super) static CUSTOM: Parser = Parser {
 pub struct PodTemplate {
     /// What it says of who made it.
     pub marked: Marked,
-    /// Its containers; none for kinds that have no pods of their own.
+    /// The containers of its template; none for kinds that have no pods of their own.
     pub containers: Vec<Seen>,
+    /// Of a pod that runs, its containers and their images.
+    pub images: Vec<(String, String)>,
     /// `spec` of a custom resource.
     pub spec: Option<Value>,
+}
+
+impl PodTemplate {
+    /// Its containers, of a template or of a pod, as far as they are known.
+    pub fn seen(&self) -> impl Iterator<Item = Seen> {
+        let images = self.images.iter().map(|(container, image)| Seen {
+            workload: self.subject(),
+            container: container.clone(),
+            image: image.clone(),
+            ..Seen::default()
+        });
+        self.containers.iter().cloned().chain(images)
+    }
 }
 
 impl serde::Serialize for PodTemplate {
@@ -89,35 +105,6 @@ struct Spec {
 #[serde(default)]
 struct Template {
     spec: PodSpec,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Pod {
-    metadata: Meta,
-    spec: Images,
-    status: Status,
-}
-
-/// What of a pod's containers is compared: admission adds variables, resources and selectors to pods.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Images {
-    containers: Vec<Image>,
-    init_containers: Vec<Image>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Image {
-    name: String,
-    image: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Status {
-    phase: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -216,12 +203,17 @@ fn containers(workload: &str, spec: &PodSpec, replicas: Option<u64>) -> Vec<Seen
 
 fn marked(kind: &str, meta: Meta) -> Marked {
     let owners = meta.owner_references.into_iter();
+    // Annotations may be larger than all else that an object says.
+    let marks = |all: BTreeMap<String, String>| {
+        let marks = all.into_iter().filter(|(key, _)| is_mark(key));
+        marks.collect()
+    };
     Marked {
         kind: kind.to_owned(),
         namespace: meta.namespace,
         name: meta.name,
-        labels: meta.labels,
-        annotations: meta.annotations,
+        labels: marks(meta.labels),
+        annotations: marks(meta.annotations),
         owners: owners
             .map(|owner| (owner.kind.to_lowercase(), owner.name))
             .collect(),
@@ -244,34 +236,26 @@ pub(super) fn of_workload(item: &Item<'_>, folder: &str) -> Option<AnyFact> {
     let data = PodTemplate {
         marked: marked(kind, object.metadata),
         containers,
-        spec: None,
+        ..PodTemplate::default()
     };
     Some(stated(item, data))
 }
 
 /// A pod that runs, as far as it may differ from its workload's template: pods of a template that was changed and
-/// not rolled out keep the old image.
-pub(super) fn of_pod(item: &Item<'_>) -> Option<AnyFact> {
-    let object: Pod = serde_json::from_slice(item.json).ok()?;
-    if matches!(object.status.phase.as_str(), "Succeeded" | "Failed") {
+/// not rolled out keep the old image. Admission adds variables, resources and selectors to pods.
+pub(super) fn of_pod(pod: Object, item: &Item<'_>) -> Option<AnyFact> {
+    if matches!(pod.status.phase.as_str(), "Succeeded" | "Failed") {
         return None;
     }
-    let workload = format!("pod/{}/{}", object.metadata.namespace, object.metadata.name);
-    let Images {
-        containers,
-        init_containers,
-    } = object.spec;
-    let images = containers.into_iter().chain(init_containers);
-    let images = images.map(|one| Seen {
-        workload: workload.clone(),
-        container: one.name,
-        image: one.image,
-        ..Seen::default()
-    });
+    let all = pod
+        .spec
+        .containers
+        .into_iter()
+        .chain(pod.spec.init_containers);
     let data = PodTemplate {
-        containers: images.collect(),
-        marked: marked("pod", object.metadata),
-        spec: None,
+        images: all.map(|one| (one.name, one.image)).collect(),
+        marked: marked("pod", pod.metadata),
+        ..PodTemplate::default()
     };
     Some(stated(item, data))
 }

@@ -86,7 +86,7 @@ impl Gather<'_> {
 
     /// Takes what a list gave that was read as a whole.
     pub(super) fn list(&mut self, path: &str, list: Bounded) {
-        self.listed = self.listed.saturating_add(list.parsed.cost());
+        self.listed = self.listed.saturating_add(list.cost);
         self.left_out(path, list.left_out);
         self.parsed(list.parsed);
     }

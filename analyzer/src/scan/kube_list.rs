@@ -20,7 +20,7 @@ pub(super) fn parse_lines(
     path: &str,
     bytes: &[u8],
     parse: fn(&Item<'_>) -> Parsed,
-) -> Option<Parsed> {
+) -> Option<Bounded> {
     let mut all = All::default();
     let mut items = 0u64;
     let mut faults = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn parse_lines(
             "invalid JSON: not an object with metadata; this item is left out",
         ));
     }
-    Some(all.finish())
+    Some(all.bounded(None))
 }
 
 /// Whether a stretch holds the first line of a list, and whether its last one.
@@ -152,7 +152,7 @@ pub(super) fn parse(
         let newlines = memchr::memchr_iter(b'\n', &bytes[counted..offset]).count();
         line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         counted = offset;
-        if all.count >= room {
+        if all.cost >= room {
             return all.bounded(Some(line));
         }
         let place = document.line(line);
@@ -238,7 +238,7 @@ pub(super) fn parse_yaml(router: &Router, path: &str, text: &str, room: usize) -
         return all.bounded(None);
     };
     for (line, json) in yaml_items_as_json(text) {
-        if all.count >= room {
+        if all.cost >= room {
             return all.bounded(Some(line));
         }
         match json {
@@ -274,8 +274,8 @@ fn read(text: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
 /// What objects gave, facts of one kind together: of a large list there are very many.
 #[derive(Default)]
 struct All {
-    /// How many facts.
-    count: usize,
+    /// How many facts, where a large one counts as several.
+    cost: usize,
     facts: Facts,
     said: Vec<Said>,
     problems: Vec<Problem>,
@@ -284,24 +284,22 @@ struct All {
 impl All {
     fn add(&mut self, more: Parsed) {
         for fact in more.facts {
-            self.count += fact.cost();
+            self.cost += fact.cost();
             self.facts.add(fact);
         }
         self.said.extend(more.said);
         self.problems.extend(more.problems);
     }
 
-    fn finish(self) -> Parsed {
-        Parsed {
+    fn bounded(self, left_out: Option<u32>) -> Bounded {
+        let parsed = Parsed {
             facts: self.facts.into_kinds(),
             said: self.said,
             problems: self.problems,
-        }
-    }
-
-    fn bounded(self, left_out: Option<u32>) -> Bounded {
+        };
         Bounded {
-            parsed: self.finish(),
+            parsed,
+            cost: self.cost,
             left_out,
         }
     }
@@ -310,6 +308,8 @@ impl All {
 /// What a list gave for which there was not always room.
 pub(super) struct Bounded {
     pub(super) parsed: Parsed,
+    /// How many facts these are, where a large one counts as several.
+    pub(super) cost: usize,
     /// The line from which on objects were left out.
     pub(super) left_out: Option<u32>,
 }
@@ -318,6 +318,7 @@ impl From<Parsed> for Bounded {
     fn from(parsed: Parsed) -> Self {
         Self {
             parsed,
+            cost: 0,
             left_out: None,
         }
     }

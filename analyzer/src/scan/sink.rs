@@ -100,11 +100,10 @@ impl Sink<'_> {
             Target::Yaml(ours) if piece.seq == 0 && piece.last && !self.spill.is_crowded() => {
                 let text = String::from_utf8_lossy(piece.bytes);
                 let list = kube_list::parse_yaml(self.router, ours, &text, usize::MAX);
-                let cost = list.parsed.cost();
-                self.spill.count(cost);
+                self.spill.count(list.cost);
                 Some(Out {
                     parsed: list.parsed,
-                    cost,
+                    cost: list.cost,
                     // It is counted as one.
                     list: Some((false, true)),
                     ..Out::default()
@@ -196,9 +195,10 @@ impl Sink<'_> {
         parse: fn(&Item<'_>) -> Parsed,
         out: &mut Out,
     ) -> bool {
-        let Some(mut parsed) = kube_list::parse_lines(path, bytes, parse) else {
+        let Some(list) = kube_list::parse_lines(path, bytes, parse) else {
             return false;
         };
+        let mut parsed = list.parsed;
         // Searched here and let go: the messages of all events would fill the memory.
         let said = std::mem::take(&mut parsed.said);
         if self.uids {
@@ -209,7 +209,7 @@ impl Sink<'_> {
             let sayings = sayings.filter_map(|said| Saying::of(self.patterns, said));
             out.said = sayings.collect();
         }
-        out.cost = parsed.cost();
+        out.cost = list.cost;
         self.spill.count(out.cost);
         out.parsed = parsed;
         out.list = Some(kube_list::ends(bytes));

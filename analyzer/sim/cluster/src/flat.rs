@@ -30,6 +30,16 @@ impl<K: Ord, V> Flat<K, V> {
         Self::default()
     }
 
+    /// One with these entries; of those with one key the last counts.
+    fn of(mut entries: Vec<(K, V)>) -> Self {
+        // The API server writes maps in the order of their keys.
+        if entries.len() <= FEW && entries.is_sorted_by(|(one, _), (next, _)| one < next) {
+            entries.shrink_to_fit();
+            return Self(Kept::Few(entries));
+        }
+        entries.into_iter().collect()
+    }
+
     /// The value of a key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
@@ -227,11 +237,11 @@ impl<'de, K: Ord + Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for F
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut read = Flat::default();
-                while let Some((key, value)) = map.next_entry()? {
-                    read.insert(key, value);
+                let mut read = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    read.push(entry);
                 }
-                Ok(read)
+                Ok(Flat::of(read))
             }
         }
         deserializer.deserialize_map(Map(PhantomData))

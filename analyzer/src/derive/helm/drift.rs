@@ -95,9 +95,7 @@ fn compare(known: &Known<'_>, release: &Release<'_>, values: &Value) -> Vec<Drif
     let seen = |only_marked: bool| -> Vec<Seen> {
         let objects = own.objects.iter();
         let objects = objects.filter(|(_, how)| !only_marked || *how != "image");
-        objects
-            .flat_map(|(object, _)| object.data.containers.iter().cloned())
-            .collect()
+        objects.flat_map(|(object, _)| object.data.seen()).collect()
     };
     let mut found = drifts(values, &seen(false));
     found.extend(settings::drifts(chart, values, &seen(true)));

@@ -1,7 +1,5 @@
 //! Which release an object belongs to, and what goes through custom resources and settings of known charts.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -9,7 +7,7 @@ use super::owner::{Belongs, How, Marked, Named, Objects};
 use super::{Seen, custom, drifts, labels, settings};
 use crate::flat::Flat;
 
-fn pairs(list: &[(&str, &str)]) -> BTreeMap<String, String> {
+fn pairs(list: &[(&str, &str)]) -> Flat<String, String> {
     let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
     list.iter().map(owned).collect()
 }
@@ -230,7 +228,7 @@ fn operands_that_are_off_and_there_or_on_and_missing_are_told_once_any_is_there(
 fn labels_of_nodes_count_where_the_operator_is_in_charge() {
     let values = json!({"driver": {"version": "570.1"}, "mig": {"strategy": "single"}});
     let told = |labels: &[(&str, &str)]| -> Vec<String> {
-        let labels = pairs(labels);
+        let labels = pairs(labels).into_iter().collect();
         let found = labels::drifts("gpu-operator", &values, [("n1", &labels)].into_iter());
         found
             .iter()
@@ -290,8 +288,8 @@ fn marked() -> impl Strategy<Value = Marked> {
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
             name: name.to_owned(),
-            labels,
-            annotations,
+            labels: labels.into_iter().collect(),
+            annotations: annotations.into_iter().collect(),
             owners: owners
                 .into_iter()
                 .map(|(kind, name)| (kind.to_owned(), name.to_owned()))

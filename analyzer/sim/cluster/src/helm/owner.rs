@@ -3,6 +3,27 @@
 
 use std::collections::BTreeMap;
 
+use crate::flat::Flat;
+
+/// Set by Helm itself, on every object that it makes.
+const NAME: &str = "meta.helm.sh/release-name";
+const NAMESPACE: &str = "meta.helm.sh/release-namespace";
+/// Set by charts, each pair by those of its time.
+const INSTANCE: &str = "app.kubernetes.io/instance";
+const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+const RELEASE: &str = "release";
+const HERITAGE: &str = "heritage";
+const CHART: &str = "helm.sh/chart";
+const OLD_CHART: &str = "chart";
+
+/// Whether a label or annotation of this key says whose an object is.
+#[must_use]
+pub fn is_mark(key: &str) -> bool {
+    let annotations = [NAME, NAMESPACE];
+    let labels = [INSTANCE, MANAGED_BY, RELEASE, HERITAGE, CHART, OLD_CHART];
+    annotations.contains(&key) || labels.contains(&key)
+}
+
 /// What an object says of who made it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marked {
@@ -12,10 +33,10 @@ pub struct Marked {
     pub namespace: String,
     /// Name.
     pub name: String,
-    /// Labels.
-    pub labels: BTreeMap<String, String>,
-    /// Annotations.
-    pub annotations: BTreeMap<String, String>,
+    /// Labels, those that are [marks](is_mark) at least.
+    pub labels: Flat<String, String>,
+    /// Annotations, those that are [marks](is_mark) at least.
+    pub annotations: Flat<String, String>,
     /// Kind (in lower case) and name of its owners.
     pub owners: Vec<(String, String)>,
 }
@@ -163,8 +184,8 @@ fn own(object: &Marked, releases: &[Named]) -> Belongs {
         });
         at.map_or(Belongs::Elsewhere, |at| Belongs::To(at, how))
     };
-    if let Some(name) = annotation("meta.helm.sh/release-name") {
-        let namespace = annotation("meta.helm.sh/release-namespace");
+    if let Some(name) = annotation(NAME) {
+        let namespace = annotation(NAMESPACE);
         return found(
             namespace.unwrap_or(&object.namespace),
             name,
@@ -175,14 +196,13 @@ fn own(object: &Marked, releases: &[Named]) -> Belongs {
         label(key)
             .is_some_and(|by| by.eq_ignore_ascii_case("helm") || by.eq_ignore_ascii_case("tiller"))
     };
-    let managed = helms("app.kubernetes.io/managed-by");
-    if let Some(name) = label("app.kubernetes.io/instance").filter(|_| managed) {
+    if let Some(name) = label(INSTANCE).filter(|_| helms(MANAGED_BY)) {
         return found(&object.namespace, name, How::Label);
     }
-    if let Some(name) = label("release").filter(|_| helms("heritage")) {
+    if let Some(name) = label(RELEASE).filter(|_| helms(HERITAGE)) {
         return found(&object.namespace, name, How::Legacy);
     }
-    let chart = label("helm.sh/chart").or_else(|| label("chart"));
+    let chart = label(CHART).or_else(|| label(OLD_CHART));
     let by_chart = chart.and_then(|label| {
         only(releases, |one| {
             let same = object.namespace.is_empty() || one.namespace == object.namespace;
