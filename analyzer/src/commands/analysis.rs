@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use casefile_bundle::Keys;
 
-use super::input::{analyze_unit, readable, unpacked_inside};
+use super::input::{Analyze, analyze_unit, readable, unpacked_inside};
 use super::template::own_template;
 use super::{Exit, Terminal, analyzer, context};
 use crate::cli::{DiagnoseArgs, DiagnoseFormat, DiffArgs, FixArgs, ReportArgs, ReportFormat};
@@ -170,9 +170,13 @@ pub(super) fn diagnose(
     };
     // One document holds a test suite for each input.
     let mut suites: Vec<Analysis> = Vec::new();
-    for unit in &units {
+    for (unit, after) in units.iter().zip(1..) {
         let readable = readable(unit)?;
-        let analysis = analyze_unit(&Analyzer::analyze_unit, &analyzer, &readable, terminal)?;
+        let analyze: &Analyze = match units.get(after) {
+            Some(_) => &Analyzer::analyze_unit,
+            None => &Analyzer::analyze_last,
+        };
+        let analysis = analyze_unit(analyze, &analyzer, &readable, terminal)?;
         match args.format {
             DiagnoseFormat::Text if args.quiet => {
                 write!(out, "{}", report::render_line(&analysis))?;

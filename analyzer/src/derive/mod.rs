@@ -12,10 +12,11 @@ use casefile_bundle::Manifest;
 
 use crate::facts::said::SaidOtherwise;
 use crate::facts::scheduling::PodFit;
-use crate::facts::{AnyFact, Facts};
+use crate::facts::{AnyFact, FactType as _, Facts};
 use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
 use crate::scan::{Documents, Scanned, joined};
+use crate::scheduling::api;
 
 /// Makes the modules of the derivers and the list of them.
 macro_rules! derivers {
@@ -109,6 +110,11 @@ impl Added {
 fn paths_of(scanned: &Scanned) -> BTreeSet<String> {
     let all = scanned.paths.iter().chain(scanned.origins.keys());
     all.cloned().collect()
+}
+
+/// Forgets what derivers alone read and what is large: each pod as the scheduler sees it.
+pub(crate) fn let_go(scanned: &mut Scanned) {
+    scanned.facts.forget(api::Pod::KIND);
 }
 
 /// Answers one question from what was read.

@@ -34,6 +34,7 @@ mod unexplained;
 mod waiting;
 
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ use casefile_bundle::Keys;
 use chrono::{DateTime, Utc};
 
 use crate::change::captured::Captured;
-use crate::derive;
+use crate::derive::{self, Added};
 use crate::facts::text::{NewestDate, TimedLine};
 use crate::facts::{Fact, FactType};
 use crate::join::{Member, Unit};
@@ -69,6 +70,14 @@ pub struct Analyzer {
     at: Option<DateTime<Utc>>,
     about: Option<String>,
     budget: Budget,
+}
+
+/// One input as it was read and judged.
+struct Diagnosed<'r> {
+    scanned: Scanned,
+    added: Added,
+    assessments: Vec<Assessment<'r>>,
+    analysis: Analysis,
 }
 
 impl Analyzer {
@@ -158,13 +167,57 @@ impl Analyzer {
         Ok(analysis)
     }
 
+    /// The same for the last that a program analyses: what was read ends with the program, for to take it apart is time for
+    /// nothing, and what only derivers read of it goes before it is judged.
+    pub fn analyze_last(&self, unit: &Unit) -> Result<Analysis, AnalyzeError> {
+        match unit {
+            Unit::Alone(input) => {
+                let Diagnosed {
+                    scanned,
+                    assessments,
+                    analysis,
+                    ..
+                } = self.diagnosed(input, derive::let_go)?;
+                let _lasting = ManuallyDrop::new((scanned, assessments));
+                Ok(analysis)
+            }
+            Unit::Joined(_) => self.analyze_unit(unit),
+        }
+    }
+
     /// Reads one input, diagnoses it and fills in the changes that the rules propose.
     pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
+        let Diagnosed {
+            mut scanned,
+            added,
+            assessments,
+            analysis,
+        } = self.diagnosed(input, |_| ())?;
+        let proposals = standing::proposals(&analysis, &assessments, &[]);
+        let separate = added.take_out(&mut scanned);
+        Ok(Examined {
+            proposals,
+            analysis,
+            reading: Reading {
+                unit: Unit::Alone(input.to_owned()),
+                pasted: standing::pasted(&scanned),
+                scanned: separate.then_some(scanned),
+            },
+        })
+    }
+
+    /// Reads one input and diagnoses it; `derived` is done with what was read once nothing more is derived from it.
+    fn diagnosed(
+        &self,
+        input: &Path,
+        derived: impl FnOnce(&mut Scanned),
+    ) -> Result<Diagnosed<'_>, AnalyzeError> {
         let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router, self.budget)
             .map_err(AnalyzeError::Open)?;
         let added = derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let apart = self.assess_apart(input, &scanned)?;
+        derived(&mut scanned);
         let (assessments, left, told) = match apart {
             Some(apart) => (apart.best, apart.left, Some(apart.told)),
             None => {
@@ -184,16 +237,11 @@ impl Analyzer {
         analysis
             .problems
             .splice(0..0, told.into_iter().chain(unchecked));
-        let proposals = standing::proposals(&analysis, &assessments, &[]);
-        let separate = added.take_out(&mut scanned);
-        Ok(Examined {
-            proposals,
+        Ok(Diagnosed {
+            scanned,
+            added,
+            assessments,
             analysis,
-            reading: Reading {
-                unit: Unit::Alone(input.to_owned()),
-                pasted: standing::pasted(&scanned),
-                scanned: separate.then_some(scanned),
-            },
         })
     }
 

@@ -29,6 +29,7 @@ pub(crate) mod whose;
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -203,7 +204,13 @@ trait Table: Any + Send + Sync {
     fn retain(&mut self, keep: &dyn Fn(&Place) -> bool);
     fn sort(&mut self);
     fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table>;
-    fn each_view(&self, names: &[&str], wanted: &mut Wanted<'_>, with: &mut dyn FnMut(FactView));
+    fn each_view(
+        &self,
+        rows: Range<usize>,
+        names: &[&str],
+        wanted: &mut Wanted<'_>,
+        with: &mut dyn FnMut(FactView),
+    );
     fn as_any(&self) -> &dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
@@ -267,8 +274,14 @@ impl<T: FactType> Table for Vec<Fact<T>> {
         Box::new(kept.collect::<Vec<_>>())
     }
 
-    fn each_view(&self, names: &[&str], wanted: &mut Wanted<'_>, with: &mut dyn FnMut(FactView)) {
-        for fact in self {
+    fn each_view(
+        &self,
+        rows: Range<usize>,
+        names: &[&str],
+        wanted: &mut Wanted<'_>,
+        with: &mut dyn FnMut(FactView),
+    ) {
+        for fact in self.get(rows).unwrap_or_default() {
             if !names.is_empty() && !wanted(&picked::picked(&fact.data, names)) {
                 continue;
             }
@@ -391,21 +404,24 @@ impl Facts {
     /// The facts of a kind given by name, as rules see them.
     pub fn views(&self, kind: &str) -> Vec<FactView> {
         let mut views = Vec::new();
-        self.each_view(kind, &[], &mut |_| true, &mut |view| views.push(view));
+        let all = 0..self.count(kind);
+        self.each_view((kind, all), &[], &mut |_| true, &mut |view| {
+            views.push(view);
+        });
         views
     }
 
-    /// Hands over the facts of a kind given by name one after the other, as rules see them: where fields are named,
+    /// Hands over some facts of a kind given by name one after the other, as rules see them: where fields are named,
     /// those that are wanted for what these fields hold.
     pub fn each_view(
         &self,
-        kind: &str,
+        (kind, rows): (&str, Range<usize>),
         names: &[&str],
         wanted: &mut Wanted<'_>,
         with: &mut dyn FnMut(FactView),
     ) {
         if let Some(table) = self.tables.get(kind) {
-            table.each_view(names, wanted, with);
+            table.each_view(rows, names, wanted, with);
         }
     }
 }

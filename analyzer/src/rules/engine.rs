@@ -1,6 +1,7 @@
 //! Judges every rule on the facts and hits: which signals were seen, and what follows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -19,6 +20,7 @@ use super::sighting::{Nodes, Viewed, from_hit, from_view};
 use super::silence::Silence;
 use super::template;
 use super::unwell::Unwell;
+use super::values::Values;
 use super::weigh::{Present, before_the_start, said_before};
 use crate::dress::Voice;
 use crate::facts::ending::ContainerEnded;
@@ -188,15 +190,28 @@ fn passing<'r>(set: &'r RuleSet, facts: &Facts) -> Views<'r> {
             }
         }
     }
-    // A kind of which there are many is begun first, so that it is not waited for at the end.
-    let mut looks: Vec<_> = looks.into_iter().collect();
-    looks.sort_by_key(|(kind, _)| std::cmp::Reverse(facts.count(kind)));
-    let views = spread::each(&looks, |(kind, looks)| passing_of(kind, looks, facts));
-    views.into_iter().flatten().collect()
+    // Those of which there are many are seen by several threads.
+    let parts = looks.iter().flat_map(|(kind, looks)| {
+        let starts = (0..facts.count(kind)).step_by(SEEN_AT_ONCE);
+        starts.map(move |start| {
+            (
+                (*kind, start..facts.count(kind).min(start + SEEN_AT_ONCE)),
+                looks,
+            )
+        })
+    });
+    let parts: Vec<_> = parts.collect();
+    let mut views = Views::new();
+    for part in spread::each(&parts, |(rows, looks)| passing_of(rows, looks, facts)) {
+        for (name, more) in part {
+            views.entry(name).or_default().extend(more);
+        }
+    }
+    views
 }
 
-/// The facts of one kind that signals look for.
-fn passing_of<'r>(kind: &str, looks: &[Asking<'r>], facts: &Facts) -> Views<'r> {
+/// The facts of one kind that signals look for, of some of them.
+fn passing_of<'r>(rows: &(&str, Range<usize>), looks: &[Asking<'r>], facts: &Facts) -> Views<'r> {
     let mut views = Views::new();
     let tests = looks.iter().flat_map(|(_, tests)| tests.iter());
     let names: BTreeSet<&str> = tests.map(|(field, _)| top(field)).collect();
@@ -213,7 +228,7 @@ fn passing_of<'r>(kind: &str, looks: &[Asking<'r>], facts: &Facts) -> Views<'r> 
     };
     let mut wanted = |fields: &Value| !passing(fields).is_empty();
     let mut last: Option<Arc<Viewed>> = None;
-    facts.each_view(kind, &names, &mut wanted, &mut |view| {
+    facts.each_view(rows.clone(), &names, &mut wanted, &mut |view| {
         let asking = passing(&view.fields);
         let view = Arc::new(Viewed::new(view, last.as_deref()));
         last = Some(Arc::clone(&view));
@@ -223,6 +238,9 @@ fn passing_of<'r>(kind: &str, looks: &[Asking<'r>], facts: &Facts) -> Views<'r> 
     });
     views
 }
+
+/// Facts of one kind that a thread sees one after the other.
+const SEEN_AT_ONCE: usize = 1000;
 
 /// A signal of a rule, and its tests of a fact.
 type Asking<'r> = ((&'r str, &'r str), &'r Vec<(String, Test)>);
@@ -368,13 +386,12 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Arc
                 Arc::new(one)
             })
             .collect(),
-        Look::Line(pattern) => known
-            .hits
-            .get(pattern)
-            .into_iter()
-            .flatten()
-            .map(|hit| {
-                let mut one = from_hit(hit, says, &known.nodes);
+        Look::Line(pattern) => {
+            let mut last: Option<Arc<Values>> = None;
+            let hits = known.hits.get(pattern).into_iter().flatten();
+            hits.map(|hit| {
+                let mut one = from_hit(hit, says, &known.nodes, last.as_deref());
+                last = Some(Arc::clone(&one.values));
                 let signal = rule.file.signals.get(name);
                 if one.voice == Voice::Note && signal.is_some_and(|signal| signal.note) {
                     one.voice = Voice::Spoken;
@@ -400,6 +417,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Arc
                 }
                 Arc::new(one)
             })
-            .collect(),
+            .collect()
+        }
     }
 }

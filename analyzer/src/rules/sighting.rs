@@ -168,10 +168,7 @@ impl Viewed {
             place: view.place,
             text: view.text,
             at: view.at,
-            values: Arc::new(match like {
-                Some(like) => Values::packed(&values, &like.values),
-                None => values.into(),
-            }),
+            values: Arc::new(Values::like(&values, like.map(|like| &*like.values))),
         }
     }
 }
@@ -201,8 +198,8 @@ pub(super) fn from_view(kind: &str, view: &Viewed, says: &str, nodes: &Nodes) ->
     }
 }
 
-/// From a line.
-pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
+/// From a line; `like` are the values of another that the same expression matches, where there is one.
+pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes, like: Option<&Values>) -> Sighting {
     let mut values: BTreeMap<_, _> = hit.captures.iter().cloned().collect();
     values.insert("subject".into(), hit.subject.clone());
     values.insert("line".into(), hit.text.clone());
@@ -244,7 +241,7 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
         kernel: hit.speaker == "kernel",
         log_ends: None,
         silent: false,
-        values: Arc::new(values.into()),
+        values: Arc::new(Values::like(&values, like)),
     }
 }
 

@@ -17,12 +17,14 @@ pub struct Values {
 
 impl Values {
     /// Packs texts; names that are those of `like` are not held again.
-    pub(super) fn packed(texts: &BTreeMap<String, String>, like: &Self) -> Self {
-        let is_alike = texts.len() == like.names.len()
-            && texts.keys().zip(like.names.iter()).all(|(a, b)| **a == **b);
-        let names = match is_alike {
-            true => Arc::clone(&like.names),
-            false => texts.keys().map(|name| name.as_str().into()).collect(),
+    pub(super) fn like(texts: &BTreeMap<String, String>, like: Option<&Self>) -> Self {
+        let is_alike = |like: &&Self| {
+            let names = texts.keys().zip(like.names.iter());
+            texts.len() == like.names.len() && names.into_iter().all(|(a, b)| **a == **b)
+        };
+        let names = match like.filter(is_alike) {
+            Some(like) => Arc::clone(&like.names),
+            None => texts.keys().map(|name| name.as_str().into()).collect(),
         };
         let mut text = String::with_capacity(texts.values().map(String::len).sum());
         let ends = texts.values().map(|value| {
@@ -49,12 +51,6 @@ impl Values {
     }
 }
 
-impl From<BTreeMap<String, String>> for Values {
-    fn from(texts: BTreeMap<String, String>) -> Self {
-        Self::packed(&texts, &Self::default())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,8 +61,8 @@ mod tests {
             let pairs = [("b", ""), ("a", "\u{fc}ber"), ("c", c)];
             pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).into()
         };
-        let first = Values::from(texts("x"));
-        let second = Values::packed(&texts("yz"), &first);
+        let first = Values::like(&texts("x"), None);
+        let second = Values::like(&texts("yz"), Some(&first));
         assert!(Arc::ptr_eq(&first.names, &second.names));
         let all = ["a", "b", "c", "d"].map(|name| second.get(name));
         assert_eq!(all, [Some("\u{fc}ber"), Some(""), Some("yz"), None]);
