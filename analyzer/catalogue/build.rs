@@ -30,16 +30,18 @@ fn main() -> io::Result<()> {
     fs::write(out.join("clauses.in"), list(lines.collect()))
 }
 
-/// Writes documents as a list of path, text and the text as JSON.
+/// Writes documents as a list of path, text, the text as JSON and its examples.
 fn embed(out: &Path, folder: &str, documents: &[Document]) -> io::Result<()> {
     let mut code = String::from("&[\n");
     for (number, one) in documents.iter().enumerate() {
         let json = out.join(format!("{folder}-{number}.json"));
         fs::write(&json, &one.json)?;
+        let examples = out.join(format!("{folder}-{number}-examples.json"));
+        fs::write(&examples, &one.examples)?;
         let (name, file) = (&one.name, &one.file);
         let line = writeln!(
             code,
-            "    ({name:?}, include_str!({file:?}), include_str!({json:?})),"
+            "    ({name:?}, include_str!({file:?}), include_str!({json:?}), include_str!({examples:?})),"
         );
         line.map_err(io::Error::other)?;
     }

@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 
 use casefile_catalogue_files::worded;
 
-/// A file: its path below its folder, its text, and the text as JSON; empty where the text is no valid YAML.
-pub type File = (&'static str, &'static str, &'static str);
+/// A file: its path below its folder, its text, the text as JSON without its examples, and these; the JSON is empty where the
+/// text is no valid YAML.
+pub type File = (&'static str, &'static str, &'static str, &'static str);
 
 /// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, all that a
 /// line must hold, as [`casefile_catalogue_files::needs`] are written, and how its matches are

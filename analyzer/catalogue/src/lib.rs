@@ -4,9 +4,9 @@
 //! (`casefile_analyzer::shipped::ship`). So a changed rule builds this crate and links the program,
 //! and the analyzer's code is not compiled again.
 
-/// A file: its path below its folder, its text, and the text as JSON, which is read many times faster than YAML.
-/// The JSON is empty where the text is no valid YAML.
-pub type File = (&'static str, &'static str, &'static str);
+/// A file: its path below its folder, its text, the text as JSON without its examples, which is read many times faster than
+/// YAML, and the examples. The JSON is empty where the text is no valid YAML.
+pub type File = (&'static str, &'static str, &'static str, &'static str);
 
 /// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, all that a
 /// line must hold, and how its matches are worded (`casefile_catalogue_files::needs`, `::worded`).

@@ -66,9 +66,8 @@ pub fn run(set: RuleSet) -> Result<Outcome, ExampleError> {
         .iter()
         .flat_map(|rule| {
             let file = &rule.file;
-            file.examples
-                .iter()
-                .map(|example| (file.id.clone(), file.kind, example.clone()))
+            let examples = file.examples.all().iter();
+            examples.map(|example| (file.id.clone(), file.kind, example.clone()))
         })
         .collect();
     let analyzer = Analyzer::new(set)?;
@@ -148,7 +147,7 @@ mod tests {
         for rule in &set.rules {
             let file = &rule.file;
             let has = |live: bool| {
-                file.examples.iter().any(|example| {
+                file.examples.all().iter().any(|example| {
                     example
                         .expect
                         .verdict()

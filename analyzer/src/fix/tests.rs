@@ -34,7 +34,7 @@ fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the
     let (mut untried, mut left, mut removed) = (Vec::new(), Vec::new(), 0);
     for rule in proposing {
         let (mut gone, mut tried) = (false, false);
-        for example in &rule.examples {
+        for example in rule.examples.all() {
             if !matches!(
                 example.expect.verdict(),
                 Some(Verdict::Confirmed | Verdict::Likely)

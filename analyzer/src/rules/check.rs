@@ -108,7 +108,7 @@ fn signal(id: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Option<Vec<Stri
         }
     };
     if let Some(speaker) = &signal.speaker
-        && let Err(what) = compiles::names(speaker)
+        && let Err(what) = compiles::read(speaker)
     {
         faults.push(fault(
             &["signals", id, "speaker"],
@@ -173,8 +173,8 @@ fn tests(condition: &Value) -> Result<(), String> {
     let tests = field_tests(condition)?;
     let expressions = tests.iter().filter_map(Test::expression);
     expressions
-        .map(compiles::names)
-        .try_for_each(|compiles| compiles.map(|_| ()))
+        .map(compiles::read)
+        .try_for_each(|read| read.map(|_| ()))
 }
 
 fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Option<Vec<String>> {
@@ -184,14 +184,14 @@ fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Optio
             format!("signal {id}: where belongs to fact; a line is tested by its expression");
         faults.push(fault(&["signals", id, "where"], "", what));
     }
-    let captures = match compiles::names(line) {
-        Ok(names) => names.into_iter(),
+    let expression = match compiles::read(line) {
+        Ok(expression) => expression,
         Err(what) => {
             faults.push(fault(&at, "", format!("signal {id}: {what}")));
             return None;
         }
     };
-    if literals::required(line).is_none() {
+    if literals::clauses_of(&expression).is_empty() {
         let what = format!(
             "signal {id}: expression {line:?} has no text of {} or more characters that every match \
              contains; it would be tried on every line of every log",
@@ -200,7 +200,8 @@ fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Optio
         faults.push(fault(&at, "", what));
     }
     Some(
-        captures
+        compiles::names(&expression)
+            .into_iter()
             .chain(["subject", "speaker", "line", "host_file", "shm", "node"].map(str::to_owned))
             .collect(),
     )

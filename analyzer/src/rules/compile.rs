@@ -6,11 +6,13 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::check;
+use super::examples::Examples;
 use super::file::{RuleFile, Signal};
 use super::messages::Vocabulary;
 use super::position::{Position, locate};
 use super::short;
 use crate::scan::patterns::{Expression, LinePattern};
+use crate::shipped;
 
 /// A rule file that cannot be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,14 +131,17 @@ pub enum Trust {
 /// Compiles a rule file that ships with the analyzer, as it was read from JSON where that says the same as its text: it is
 /// read many times faster than YAML.
 pub(super) fn shipped(
-    name: &str,
-    text: &str,
+    (name, text, _, examples): &shipped::File,
     read: Option<RuleFile>,
     vocabulary: &Vocabulary,
     patterns: &mut Vec<LinePattern>,
 ) -> Result<Rule, Vec<RuleError>> {
     match read {
-        Some(file) => compiled(name, text, short::named(name, file), vocabulary, patterns),
+        Some(file) => {
+            let mut file = short::named(name, file);
+            file.examples = Examples::shipped(text, examples);
+            compiled(name, text, file, vocabulary, patterns)
+        }
         None => compile(name, text, Trust::Shipped, vocabulary, patterns),
     }
 }

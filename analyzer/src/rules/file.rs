@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::examples::Examples;
 use super::messages::Ending;
 use super::short;
 use crate::change::Change;
@@ -126,8 +127,9 @@ pub struct RuleFile {
     #[serde(default, deserialize_with = "short::texts")]
     pub references: Vec<String>,
     /// Cases that the rule must judge as stated.
-    #[serde(default, deserialize_with = "short::examples")]
-    pub examples: Vec<Example>,
+    #[serde(default)]
+    #[schemars(with = "Vec<Example>")]
+    pub examples: Examples,
 }
 
 impl RuleFile {

@@ -97,7 +97,7 @@ impl Vocabulary {
 
     fn read(patterns: &mut Vec<LinePattern>, trust: Trust) -> Result<Self, RuleError> {
         let mut known = Self::default();
-        for (name, text, json) in shipped::catalogue().1 {
+        for (name, text, json, _) in shipped::catalogue().1 {
             known.add(name, (text, json), trust)?;
         }
         for (file, message) in known.messages.values() {

@@ -4,6 +4,7 @@ mod check;
 pub mod compile;
 pub mod docs;
 pub mod engine;
+mod examples;
 mod fields;
 pub mod file;
 mod gone;
@@ -29,6 +30,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use compile::{Rule, RuleError, RuleSet, Trust};
+pub use examples::Examples;
 
 use crate::scan::patterns::LinePattern;
 use crate::{shipped, spread};
@@ -53,16 +55,16 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let (files, ..) = shipped::catalogue();
     let (vocabulary, read) = spread::both(
         || {
-            files.iter().for_each(|(name, text, _)| note(name, text));
+            files.iter().for_each(|(name, text, ..)| note(name, text));
             Vocabulary::load(&mut patterns)
         },
-        || spread::each(files, |(.., json)| serde_json::from_str(json).ok()),
+        || spread::each(files, |(.., json, _)| serde_json::from_str(json).ok()),
     );
     let vocabulary = vocabulary?;
     let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
     let first = |mut errors: Vec<RuleError>| errors.swap_remove(0);
-    for ((name, text, _), read) in files.iter().zip(read) {
-        let rule = compile::shipped(name, text, read, &vocabulary, &mut patterns);
+    for (file, read) in files.iter().zip(read) {
+        let rule = compile::shipped(file, read, &vocabulary, &mut patterns);
         let rule = rule.map_err(first)?;
         rules.insert(rule.file.id.clone(), rule);
     }
@@ -185,7 +187,7 @@ mod tests {
     #[test]
     fn every_shipped_rule_passes_the_checks_that_foreign_rules_have_to_pass() {
         let vocabulary = Vocabulary::load(&mut Vec::new()).unwrap();
-        for (name, text, _) in shipped::catalogue().0 {
+        for (name, text, ..) in shipped::catalogue().0 {
             let mut patterns = Vec::new();
             if let Err(errors) =
                 compile::compile(name, text, Trust::Foreign, &vocabulary, &mut patterns)
@@ -194,7 +196,7 @@ mod tests {
             }
         }
         let (set, _) = load(None).unwrap();
-        let texts = shipped::catalogue().0.iter().map(|(name, text, _)| {
+        let texts = shipped::catalogue().0.iter().map(|(name, text, ..)| {
             let id = name.rsplit('/').next().unwrap().trim_end_matches(".yaml");
             (id.to_owned(), ((*name).to_owned(), (*text).to_owned()))
         });
@@ -207,10 +209,16 @@ mod tests {
     #[test]
     fn rules_are_the_same_read_from_yaml_and_from_json() {
         let mut only_yaml = Vec::new();
-        for (name, yaml, json) in shipped::catalogue().0 {
-            let yaml: file::RuleFile = serde_saphyr::from_str(yaml).unwrap();
+        for (name, text, json, examples) in shipped::catalogue().0 {
+            let yaml: file::RuleFile = serde_saphyr::from_str(text).unwrap();
             match serde_json::from_str::<file::RuleFile>(json) {
-                Ok(json) => assert_eq!(format!("{yaml:?}"), format!("{json:?}"), "{name}"),
+                Ok(mut json) => {
+                    let shipped = Examples::shipped(text, examples);
+                    let both = [&yaml.examples, &shipped].map(|one| format!("{:?}", one.all()));
+                    assert_eq!(both[0], both[1], "{name}");
+                    json.examples.clone_from(&yaml.examples);
+                    assert_eq!(format!("{yaml:?}"), format!("{json:?}"), "{name}");
+                }
                 // A text without quotes that looks like another kind of value; it is read from YAML.
                 Err(_) => only_yaml.push(name),
             }

@@ -3,13 +3,11 @@
 use std::fmt;
 use std::path::Path;
 
-use casefile_catalogue_files::examples;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
 
-use super::file::{Example, Group, RuleFile};
+use super::file::{Group, RuleFile};
 
 /// Fills in what the path says: the cause is the file's name, the family its folder's.
 pub(super) fn named(path: &str, mut file: RuleFile) -> RuleFile {
@@ -86,21 +84,6 @@ pub(super) fn groups<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Group>, D
     Ok(written.into_iter().map(|one| one.0).collect())
 }
 
-/// Examples with all of their files.
-pub(super) fn examples<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Example>, D::Error> {
-    let written = Vec::<Value>::deserialize(from)?;
-    let read = examples::examples(&written).map_err(D::Error::custom)?;
-    let each = read.into_iter().map(|one| {
-        let expect = serde_json::from_value(Value::from(one.verdict)).map_err(D::Error::custom)?;
-        Ok(Example {
-            name: one.name,
-            expect,
-            files: one.files,
-        })
-    });
-    each.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,7 +117,7 @@ examples:
             (file.likely, file.references),
             (long.likely, long.references)
         );
-        let example = &file.examples[0];
+        let example = &file.examples.all()[0];
         assert!(matches!(example.expect, Expect::Likely) && example.name == "it is said");
         assert_eq!(example.files["pasted.txt"], "it broke\n");
     }

@@ -2,7 +2,7 @@
 
 use casefile_catalogue_files::clauses;
 
-pub(crate) use clauses::{MIN_LITERAL, is_everyday_text, rare};
+pub(crate) use clauses::{MIN_LITERAL, clauses_of, is_everyday_text, rare};
 
 /// Clauses of texts in lower case: a line that the pattern matches holds at least one text of every clause. The first
 /// clause is the best one to look for.

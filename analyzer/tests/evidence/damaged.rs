@@ -24,7 +24,7 @@ fn pasted() -> Vec<Pasted> {
     let set = crate::shipped_rules();
     let causes = set.rules.iter().filter(|one| one.file.kind == Kind::Cause);
     let examples = causes.flat_map(|rule| {
-        rule.file.examples.iter().filter_map(|example| {
+        rule.file.examples.all().iter().filter_map(|example| {
             let live = example.expect.verdict()?.is_live();
             let (path, text) = example.files.first_key_value()?;
             let alone = example.files.len() == 1 && !path.contains('/');

@@ -276,7 +276,7 @@ fn a_line_says_the_same_in_every_dress_of_its_component() {
     let mut table: BTreeMap<(usize, &str), (usize, usize)> = BTreeMap::new();
     let mut lost = Vec::new();
     for rule in set.rules.iter().filter(|one| one.file.kind == Kind::Cause) {
-        for example in &rule.file.examples {
+        for example in rule.file.examples.all() {
             let alone = example
                 .files
                 .first_key_value()

@@ -15,11 +15,14 @@ const MAX_ALTERNATIVES: usize = 24;
 /// Empty if there is no clause with every text at least [`MIN_LITERAL`] bytes long. Texts hold neither
 /// quotes nor backslashes nor control characters, because a raw journal line escapes those.
 pub fn clauses(pattern: &str) -> Vec<Vec<String>> {
-    let Ok(hir) = Parser::new().parse(pattern) else {
-        return Vec::new();
-    };
+    let hir = Parser::new().parse(pattern);
+    hir.map_or_else(|_| Vec::new(), |hir| clauses_of(&hir))
+}
+
+/// The same of a pattern that was parsed.
+pub fn clauses_of(hir: &Hir) -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    collect(&hir, &mut found);
+    collect(hir, &mut found);
     // Rare before everyday, then long before short.
     found.sort_by_key(|texts| (is_everyday(texts), std::cmp::Reverse(shortest(texts))));
     found.dedup();

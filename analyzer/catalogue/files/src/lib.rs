@@ -23,8 +23,10 @@ pub struct Document {
     pub file: PathBuf,
     /// As it was written.
     pub text: String,
-    /// The same as JSON, which is read many times faster; empty where the text is no valid YAML.
+    /// The same as JSON, which is read many times faster, without its examples; empty where the text is no valid YAML.
     pub json: String,
+    /// Its examples as JSON: only tests of rules read them.
+    pub examples: String,
 }
 
 /// The catalogue as its folders hold it, each list sorted by path.
@@ -38,8 +40,8 @@ pub struct Files {
     pub expressions: BTreeMap<String, Vec<Vec<String>>>,
 }
 
-/// A file, as `casefile-catalogue` holds it: path below its folder, text, and the text as JSON.
-pub type File = (&'static str, &'static str, &'static str);
+/// A file, as `casefile-catalogue` holds it: path below its folder, text, the text as JSON without its examples, and these.
+pub type File = (&'static str, &'static str, &'static str, &'static str);
 
 /// An expression, the texts of which a line must hold one, those of them that are looked for in logs, all that a line
 /// must hold, as [`needs`] are written, and how its matches are [`worded`].
@@ -91,7 +93,12 @@ fn texts(all: Vec<String>) -> &'static [&'static str] {
 fn all(documents: Vec<Document>) -> &'static [File] {
     let files = documents.into_iter().map(|one| {
         let name = one.name.to_string_lossy().into_owned();
-        (text(name), text(one.text), text(one.json))
+        (
+            text(name),
+            text(one.text),
+            text(one.json),
+            text(one.examples),
+        )
     });
     files.collect::<Vec<File>>().leak()
 }
@@ -109,12 +116,15 @@ impl Files {
 
     fn document(&mut self, root: &Path, file: PathBuf) -> io::Result<Document> {
         let text = fs::read_to_string(&file)?;
-        let value = serde_saphyr::from_str::<Value>(&text).ok();
+        let mut value = serde_saphyr::from_str::<Value>(&text).ok();
         if let Some(value) = &value {
             self.note(value);
         }
+        let object = value.as_mut().and_then(Value::as_object_mut);
+        let examples = object.and_then(|fields| fields.remove("examples"));
         Ok(Document {
             name: file.strip_prefix(root).unwrap_or(&file).to_owned(),
+            examples: examples.map_or_else(|| "[]".to_owned(), |value| value.to_string()),
             json: value.map(|value| value.to_string()).unwrap_or_default(),
             text,
             file,

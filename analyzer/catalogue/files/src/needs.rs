@@ -39,7 +39,8 @@ impl Needs {
         }
     }
 
-    fn of_part(hir: &Hir) -> Self {
+    /// Those of a pattern that was parsed, or of a part of one.
+    pub fn of_part(hir: &Hir) -> Self {
         let mut all = Vec::new();
         collect(hir, &mut all);
         all.sort();

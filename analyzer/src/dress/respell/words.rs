@@ -124,7 +124,7 @@ impl Words {
     /// Whether the rules and messages that ship with the program use a word, in lower case, anywhere: it is one of the field.
     pub fn is_ordinary(word: &str) -> bool {
         let (rules, messages, _) = crate::shipped::catalogue();
-        let mut texts = rules.iter().chain(messages).map(|(_, text, _)| *text);
+        let mut texts = rules.iter().chain(messages).map(|(_, text, ..)| *text);
         texts.any(|text| split(text).any(|other| other.eq_ignore_ascii_case(word)))
     }
 

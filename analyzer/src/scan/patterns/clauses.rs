@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use casefile_catalogue_files::needs::{Needs, signs};
+use regex_syntax::hir::Hir;
 
 use super::index::{Held, Needle};
 use crate::scan::literals;
@@ -84,11 +85,13 @@ impl Clauses {
 
 impl Own {
     fn of(expression: &str) -> Self {
-        let clauses = literals::clauses(expression);
+        // One that does not parse matches nothing, whatever a line holds.
+        let parsed = regex_syntax::parse(expression).unwrap_or_else(|_| Hir::empty());
+        let clauses = literals::clauses_of(&parsed);
         Self {
             rare: literals::rare(&clauses),
             first: clauses.into_iter().next().unwrap_or_default(),
-            needs: Needs::of(expression).to_string(),
+            needs: Needs::of_part(&parsed).to_string(),
         }
     }
 }

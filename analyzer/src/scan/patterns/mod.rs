@@ -28,7 +28,7 @@ use crate::dress::Voice;
 use crate::dress::respell;
 pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Said};
-use crate::shipped;
+use crate::{shipped, spread};
 use clauses::Clauses;
 pub use expression::{Expression, LinePattern};
 pub use hit::{Captures, Found, Hit};
@@ -74,8 +74,7 @@ const CHANNELS: [Channel; 8] = [
 impl Patterns {
     /// Takes the set. Patterns without a required literal are never tried; the rule checker has refused those before.
     pub fn new(patterns: Vec<LinePattern>) -> Self {
-        let clauses = patterns.iter();
-        let clauses = clauses.map(|pattern| Clauses::of(pattern.regex.as_str()));
+        let clauses = spread::each(&patterns, |pattern| Clauses::of(pattern.regex.as_str()));
         let mut first: BTreeMap<&str, usize> = BTreeMap::new();
         let expressions = patterns.iter().map(|pattern| pattern.regex.as_str());
         let same = expressions
@@ -91,7 +90,7 @@ impl Patterns {
             learnt: Learnt::default(),
             shapes: Mutex::default(),
             indices: Default::default(),
-            clauses: clauses.collect(),
+            clauses,
             patterns,
         }
     }
