@@ -41,6 +41,16 @@ pub enum PathError {
 }
 
 impl BundlePath {
+    /// The path below these folders, which are given with their `/`; the path itself where it lies elsewhere.
+    pub(crate) fn below(self, folders: &str) -> Self {
+        let below = self.0.strip_prefix(folders);
+        let below = below.filter(|rest| rest.len() < self.0.len());
+        match below.and_then(|rest| Self::new(rest).ok()) {
+            Some(below) => below,
+            None => self,
+        }
+    }
+
     /// Takes `text` as it is, or says which rule it breaks.
     pub fn new(text: &str) -> Result<Self, PathError> {
         if text.is_empty() {

@@ -47,7 +47,10 @@ fn is_program(word: &str) -> bool {
     static PROGRAMS: OnceLock<BTreeSet<String>> = OnceLock::new();
     let all = PROGRAMS.get_or_init(|| {
         let (rules, ..) = crate::shipped::catalogue();
-        rules.iter().flat_map(|(_, text, ..)| called(text)).collect()
+        rules
+            .iter()
+            .flat_map(|(_, text, ..)| called(text))
+            .collect()
     });
     RUNNERS.contains(&word) || all.contains(word)
 }

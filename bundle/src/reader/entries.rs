@@ -7,7 +7,8 @@ use super::input::Input;
 use super::limits::Limits;
 use super::piece::{Deliver, EntryInfo, OwnedPiece, Piece};
 use super::problem::OpenError;
-use super::{Summary, read_in_order, several};
+use super::top::Around;
+use super::{Summary, read_as_named, read_in_order, several};
 
 /// Reads `input` once and gives the pieces of entries that `wanted` names to `each`, in archive order, on the calling thread; of others only the name is read, which every entry is asked for.
 pub fn read_chosen<'a>(
@@ -186,13 +187,27 @@ pub fn survey<'a>(
         }
     }
     let input = input.into();
+    let new = || Heads {
+        found: Vec::new(),
+        head,
+        left: heads,
+    };
     let read = || {
-        let mut all = Heads {
-            found: Vec::new(),
-            head,
-            left: heads,
-        };
-        read_in_order(input, limits, &mut all)?;
+        let mut all = new();
+        if read_as_named(input, limits, &mut all)? {
+            let around = Around::of(all.found.iter().map(|(entry, _)| entry.path.as_str()));
+            several::note_around(input.path(), &around);
+            let mut is_ours = false;
+            for (entry, _) in &mut all.found {
+                entry.path = entry.path.clone().below(&around);
+                is_ours |= entry.path.as_str() == crate::HEADER_PATH;
+            }
+            // What is in a bundle of ours, and how far it is read, its header tells.
+            if is_ours && !around.is_empty() {
+                all = new();
+                read_in_order(input, limits, &mut all)?;
+            }
+        }
         Ok(all.found)
     };
     let mut found = several::settled(input.path(), read)?;

@@ -158,6 +158,17 @@ fn run<S: PieceSink>(
     deliver: &mut dyn Deliver,
 ) -> Result<(Summary, Results<S::Out>), OpenError> {
     let around = around(input, limits)?;
+    run_inside((input, &around), limits, sink, shared, deliver)
+}
+
+/// The same where it is known which folders all of it lies in.
+fn run_inside<S: PieceSink>(
+    (input, around): (Input<'_>, &str),
+    limits: &Limits,
+    sink: &S,
+    shared: &Shared,
+    deliver: &mut dyn Deliver,
+) -> Result<(Summary, Results<S::Out>), OpenError> {
     let opened = input.open()?;
     let harvest = |summary: Result<Summary, OpenError>, harvests: Vec<Harvest<S::Out>>| {
         let mut summary = summary?;
@@ -190,7 +201,7 @@ fn run<S: PieceSink>(
         }
         let summary = {
             let _close = CloseOnDrop(shared);
-            read(input, opened, (limits, &around), shared, deliver)
+            read(input, opened, (limits, around), shared, deliver)
         };
         // A worker catches the panics of the sink; one that still died had nothing to bring home.
         let harvests = workers.into_iter().filter_map(|w| w.join().ok()).collect();
@@ -217,16 +228,46 @@ fn around(input: Input<'_>, limits: &Limits) -> Result<String, OpenError> {
         }
     }
     let opened = input.open()?;
-    if matches!(
-        opened,
-        Opened::Folder | Opened::Members(_) | Opened::Stream(_, Form::Text)
-    ) {
+    if !may_lie_in_folders(&opened) {
         return Ok(String::new());
     }
+    if let Some(known) = several::around(input.path()) {
+        return Ok(known);
+    }
+    let before = several::known(input.path());
     let mut names = Names(Around::new());
     // Nothing is wanted, so that no piece needs a thread.
     read(input, opened, (limits, ""), &Shared::new(1), &mut names)?;
-    Ok(names.0.finish())
+    let around = names.0.finish();
+    if several::known(input.path()) == before {
+        several::note_around(input.path(), &around);
+    }
+    Ok(around)
+}
+
+/// Whether folders around everything are taken off the names in it.
+fn may_lie_in_folders(opened: &Opened) -> bool {
+    !matches!(
+        opened,
+        Opened::Folder | Opened::Members(_) | Opened::Stream(_, Form::Text)
+    )
+}
+
+/// Reads `input` once and gives the pieces to `deliver` in archive order, with names in which the folders stand that may lie
+/// around everything; whether these are yet to be found, and by names that will stay.
+pub(crate) fn read_as_named(
+    input: Input<'_>,
+    limits: &Limits,
+    deliver: &mut dyn Deliver,
+) -> Result<bool, OpenError> {
+    let before = several::known(input.path());
+    let opened = input.open()?;
+    let around = several::around(input.path()).filter(|_| may_lie_in_folders(&opened));
+    let unknown = around.is_none() && may_lie_in_folders(&opened);
+    let shared = Shared::new(threads());
+    let around = around.unwrap_or_default();
+    run_inside((input, &around), limits, &NoSink, &shared, deliver)?;
+    Ok(unknown && several::known(input.path()) == before)
 }
 
 fn read(

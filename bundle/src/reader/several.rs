@@ -12,8 +12,16 @@ const MOST: usize = 64;
 /// What tells that a path still leads to the same file.
 type Stamp = (u64, Option<SystemTime>);
 
-/// By path, the archives in it by the prefix of their entries; the input itself has none.
-type Known = BTreeMap<PathBuf, (Stamp, BTreeSet<String>)>;
+/// What readings of one file have shown.
+struct Shown {
+    stamp: Stamp,
+    /// The archives in it by the prefix of their entries; the input itself has none.
+    several: BTreeSet<String>,
+    /// The folders that all of it lies in.
+    around: Option<String>,
+}
+
+type Known = BTreeMap<PathBuf, Shown>;
 
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
@@ -26,31 +34,56 @@ fn stamp(input: &Path) -> Option<Stamp> {
     Some((data.len(), data.modified().ok()))
 }
 
-/// The archives in this input whose first folder keeps its name.
-pub(super) fn known(input: &Path) -> BTreeSet<String> {
+/// Takes something of what is known of this very file, if anything is.
+fn of<T>(input: &Path, take: impl FnOnce(&Shown) -> T) -> Option<T> {
     let all = all();
-    let found = all
-        .get(input)
-        .filter(|(then, _)| stamp(input) == Some(*then));
-    found.map_or_else(BTreeSet::new, |(_, prefixes)| prefixes.clone())
+    let shown = all.get(input)?;
+    (stamp(input) == Some(shown.stamp)).then(|| take(shown))
 }
 
-/// Remembers more of them.
-pub(super) fn note(input: &Path, more: BTreeSet<String>) {
+/// Adds to what is known of it.
+fn add(input: &Path, change: impl FnOnce(&mut Shown)) {
     let Some(stamp) = stamp(input) else {
         return;
+    };
+    let new = || Shown {
+        stamp,
+        several: BTreeSet::new(),
+        around: None,
     };
     let mut all = all();
     if all.len() >= MOST && !all.contains_key(input) {
         all.pop_first();
     }
-    let entry = all
-        .entry(input.to_owned())
-        .or_insert((stamp, BTreeSet::new()));
-    if entry.0 != stamp {
-        *entry = (stamp, BTreeSet::new());
+    let shown = all.entry(input.to_owned()).or_insert_with(new);
+    if shown.stamp != stamp {
+        *shown = new();
     }
-    entry.1.extend(more);
+    change(shown);
+}
+
+/// The archives in this input whose first folder keeps its name.
+pub(super) fn known(input: &Path) -> BTreeSet<String> {
+    of(input, |shown| shown.several.clone()).unwrap_or_default()
+}
+
+/// Remembers more of them.
+pub(super) fn note(input: &Path, more: BTreeSet<String>) {
+    add(input, |shown| {
+        // With other names other folders may lie around them.
+        shown.around = None;
+        shown.several.extend(more);
+    });
+}
+
+/// The folders below the top that all of this input lies in; none where that is not known yet.
+pub(super) fn around(input: &Path) -> Option<String> {
+    of(input, |shown| shown.around.clone())?
+}
+
+/// Remembers them.
+pub(super) fn note_around(input: &Path, around: &str) {
+    add(input, |shown| shown.around = Some(around.to_owned()));
 }
 
 /// Reads again as long as a reading shows that names were given without a folder that is one of several. What lies inside has

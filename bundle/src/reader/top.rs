@@ -123,6 +123,13 @@ impl Around {
         Self { common: None }
     }
 
+    /// Those of all these files.
+    pub(crate) fn of<'p>(paths: impl Iterator<Item = &'p str>) -> String {
+        let mut around = Self::new();
+        paths.for_each(|path| around.note(path));
+        around.finish()
+    }
+
     /// Takes the path of one more file.
     pub(crate) fn note(&mut self, path: &str) {
         let folder = path.rfind('/').map_or("", |at| &path[..=at]);

@@ -239,10 +239,7 @@ impl<'a> Walk<'a> {
 
     /// Begins a regular file; false when its content is to be skipped.
     pub(crate) fn begin(&mut self, path: BundlePath, size: Option<u64>) -> bool {
-        let path = match self.given(path.as_str()) {
-            whole if whole.len() == path.as_str().len() => path,
-            below => BundlePath::new(below).unwrap_or(path),
-        };
+        let path = path.below(&self.around);
         if !self.seen.insert(path.clone()) {
             let path = path.to_string();
             self.problem(ReadProblem::Duplicate { path });

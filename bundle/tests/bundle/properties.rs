@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use casefile_bundle::{BundlePath, Limits, list, verify};
 use proptest::prelude::*;
 
-use crate::support::{Entries, Scratch, bundle, content, gunzip, gzip, read};
+use crate::support::{Entries, Scratch, bundle, content, file, gunzip, gzip, read, tar_of};
 
 /// Content of the sizes that matter, some of it made of lines.
 fn some_content() -> impl Strategy<Value = Vec<u8>> {
@@ -189,5 +189,53 @@ proptest! {
     fn any_names_make_a_valid_path(parts in prop::collection::vec(any::<String>(), 0..5)) {
         let path = BundlePath::from_parts(&parts);
         prop_assert_eq!(BundlePath::new(path.as_str()), Ok(path.clone()));
+    }
+}
+
+/// An archive as people and tools pack it: folders in folders or side by side, archives and a header of ours among the files.
+fn packed() -> impl Strategy<Value = Vec<(String, &'static str)>> {
+    let folder = prop::sample::select(vec!["a", "b", "nodes", "casefile-1"]);
+    let name = prop::sample::select(vec!["one.log", "two.log", "casefile.json", "kit.tar.gz"]);
+    let around = prop::collection::vec(folder.clone(), 0..3);
+    let path = (prop::collection::vec(folder, 0..3), name);
+    (around, prop::collection::vec(path, 1..5)).prop_map(|(around, paths)| {
+        let named = paths.into_iter().map(|(folders, name)| {
+            let path = [&around[..], &folders, &[name]].concat().join("/");
+            (path, name)
+        });
+        named.collect()
+    })
+}
+
+fn archive(named: &[(String, &str)]) -> Vec<u8> {
+    let kit = tar_of(&[file("kit/in/x.log", b"x\n"), file("kit/in/y.log", b"y\n")]);
+    let kit = gzip(&kit);
+    let entries = named.iter().map(|(path, name)| match *name {
+        "kit.tar.gz" => file(path, &kit),
+        "casefile.json" => file(path, br#"{"format":{"major":1,"minor":0}}"#),
+        _ => file(path, b"line\n"),
+    });
+    gzip(&tar_of(&entries.collect::<Vec<_>>()))
+}
+
+proptest! {
+    #[test]
+    fn who_looks_at_an_archive_first_finds_the_names_that_a_reader_is_given(named in packed()) {
+        let bytes = archive(&named);
+        let limits = Limits::default();
+        let listed = |path: &std::path::Path| -> Vec<String> {
+            let (_, entries) = casefile_bundle::list(path, &limits).unwrap();
+            entries.iter().map(|entry| entry.path.to_string()).collect()
+        };
+        let (looked_at, read) = (Scratch::new(), Scratch::new());
+        let (looked_at, read) = (looked_at.file(&bytes), read.file(&bytes));
+        let found = casefile_bundle::survey(&looked_at, &limits, 64, 1 << 20).unwrap();
+        let found: Vec<String> = found.iter().map(|(entry, _)| entry.path.to_string()).collect();
+        let names = listed(&read);
+        prop_assert_eq!(&listed(&looked_at), &names);
+        // A bundle of ours is looked at up to its header only.
+        if !found.iter().any(|name| name == "casefile.json") {
+            prop_assert_eq!(found, names);
+        }
     }
 }
