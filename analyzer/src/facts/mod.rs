@@ -117,6 +117,9 @@ pub struct FactView {
     pub at: Option<DateTime<Utc>>,
 }
 
+/// Bytes that most facts take; one that takes many times that counts as several.
+pub const USUAL: usize = 800;
+
 /// A fact of any kind on its way into the store, or several of one kind.
 pub struct AnyFact {
     kind: &'static str,
@@ -152,10 +155,9 @@ impl AnyFact {
         self.table.count()
     }
 
-    /// How many facts it counts as where only so many are kept: one that is much larger than others as several.
+    /// What it counts where only so many facts are kept, in bytes: a small one as much as most do.
     pub fn cost(&self) -> usize {
-        const LARGE: usize = 800;
-        self.count().max(self.weight() / LARGE)
+        self.weight().max(self.count() * USUAL)
     }
 
     /// About how many bytes it takes.

@@ -1,6 +1,6 @@
 //! Pods that do not do their work, and the container that keeps them from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -29,6 +29,7 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         let key = (data.namespace.as_str(), data.pod.as_str());
         containers.entry(key).or_default().push(container);
     }
+    let replaced = Replaced::of(pods);
     let mut found = Vec::new();
     for (subject, copies) in &by_subject {
         // Several pastes may show one pod at different times; which is the last is not known.
@@ -45,7 +46,7 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             && sources
                 .warnings("pod", &first.namespace, &first.name)
                 .is_empty();
-        if well || is_manifest || is_expected(sources, first) {
+        if well || is_manifest || is_expected(sources, first, &replaced) {
             continue;
         }
         // A describe tells more of a pod than a row of a table.
@@ -64,7 +65,7 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     found
 }
 
-fn is_expected(sources: &Sources<'_>, pod: &Pod) -> bool {
+fn is_expected(sources: &Sources<'_>, pod: &Pod, replaced: &Replaced<'_>) -> bool {
     let starting = matches!(pod.phase.as_str(), "Pending" | "Running")
         && pod.restarts == 0
         && sources.is_young(pod.created, TimeDelta::seconds(STARTS));
@@ -73,17 +74,27 @@ fn is_expected(sources: &Sources<'_>, pod: &Pod) -> bool {
     matches!(pod.state.as_str(), "Completed" | "Succeeded")
         || starting
         || going
-        || is_replaced(sources, pod)
+        || replaced.holds(pod)
 }
 
-/// A dead pod whose owner has another one that works or did: it is kept for its log and harms nobody.
-fn is_replaced(sources: &Sources<'_>, pod: &Pod) -> bool {
-    let dead = pod.phase == "Failed" && !pod.owner.is_empty();
-    let mut others = sources.facts.table::<Pod>().iter();
-    dead && others.any(|other| {
-        let other = &other.data;
-        other.owner == pod.owner && other.namespace == pod.namespace && other.healthy
-    })
+/// The namespaces and owners of pods that work or did.
+struct Replaced<'a>(BTreeSet<(&'a str, &'a str)>);
+
+impl<'a> Replaced<'a> {
+    fn of(pods: &'a [Fact<Pod>]) -> Self {
+        let well = pods.iter().map(|pod| &pod.data).filter(|pod| pod.healthy);
+        let owned = well.filter(|pod| !pod.owner.is_empty());
+        Self(owned.map(Self::key).collect())
+    }
+
+    fn key(pod: &Pod) -> (&str, &str) {
+        (&pod.namespace, &pod.owner)
+    }
+
+    /// Whether a dead pod's owner has another one of these: it is kept for its log and harms nobody.
+    fn holds(&self, pod: &Pod) -> bool {
+        pod.phase == "Failed" && self.0.contains(&Self::key(pod))
+    }
 }
 
 /// The container that keeps the pod from its work: one that ended with an error, or one that waits for a reason. An init

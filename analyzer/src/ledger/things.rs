@@ -1,5 +1,6 @@
 //! What fails beside pods: nodes, claims, workloads without pods, units, releases; and what only events tell of.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use casefile_bundle::Entry;
@@ -48,12 +49,13 @@ pub(super) fn member(key: &str, value: &str) -> Option<String> {
 /// Nodes that are not ready, under pressure, or offer fewer GPUs than they have.
 pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let mut found: Vec<Fact<Failing>> = Vec::new();
+    let mut told: BTreeSet<&str> = BTreeSet::new();
     for node in sources.facts.table::<Node>() {
         let data = &node.data;
         let Some(state) = node_state(data) else {
             continue;
         };
-        if found.iter().any(|known| known.data.name == data.name) {
+        if !told.insert(&data.name) {
             continue;
         }
         let events = sources.warnings("node", "", &data.name);
@@ -158,6 +160,9 @@ pub(super) fn workloads(sources: &Sources<'_>, pods: &[Fact<Failing>]) -> Vec<Fa
     let mut found: Vec<Fact<Failing>> = Vec::new();
     for workload in sources.facts.table::<Workload>() {
         let data = &workload.data;
+        if !data.stated || data.ready >= data.desired {
+            continue;
+        }
         let begins = format!("{}-", data.name);
         let has_pod = sources.facts.table::<Pod>().iter().any(|pod| {
             pod.data.namespace == data.namespace
@@ -169,7 +174,7 @@ pub(super) fn workloads(sources: &Sources<'_>, pods: &[Fact<Failing>]) -> Vec<Fa
             .iter()
             .chain(pods)
             .any(|one| one.data.subject == subject);
-        if !data.stated || data.ready >= data.desired || has_pod || known {
+        if has_pod || known {
             continue;
         }
         let mut events = sources.warnings(&data.kind, &data.namespace, &data.name);
@@ -229,24 +234,7 @@ pub(super) fn releases(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
 
 /// Things of which only warning events tell: their state was not captured, or their kind is not listed.
 pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<Failing>> {
-    let listed: BTreeSet<String> = sources
-        .facts
-        .table::<Pod>()
-        .iter()
-        .flat_map(|pod| {
-            [
-                format!("pod/{}/{}", pod.data.namespace, pod.data.name),
-                format!("pod/{}", pod.data.name),
-            ]
-        })
-        .chain(
-            sources
-                .facts
-                .table::<Node>()
-                .iter()
-                .map(|node| format!("node/{}", node.data.name)),
-        )
-        .collect();
+    let listed = LazyCell::new(|| listed(sources));
     let subjects = known
         .iter()
         .filter_map(|one| one.data.subject.rsplit_once('/'));
@@ -271,7 +259,7 @@ pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> 
             (_, None, Some(ago)) => ago - sources.newest(&last.place.path) > recent * 60,
             _ => false,
         };
-        if listed.contains(*object) || stands_known || old || !can_fail(kind, sources) {
+        if stands_known || old || !can_fail(kind, sources) || listed.contains(*object) {
             continue;
         }
         let what = match kind {
@@ -296,6 +284,17 @@ pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> 
         }
     }
     found
+}
+
+/// Pods and nodes whose state was captured, as events name them.
+fn listed(sources: &Sources<'_>) -> BTreeSet<String> {
+    let pods = sources.facts.table::<Pod>().iter().flat_map(|pod| {
+        let (namespace, name) = (&pod.data.namespace, &pod.data.name);
+        [format!("pod/{namespace}/{name}"), format!("pod/{name}")]
+    });
+    let nodes = sources.facts.table::<Node>().iter();
+    let nodes = nodes.map(|node| format!("node/{}", node.data.name));
+    pods.chain(nodes).collect()
 }
 
 fn keep_first(found: &mut Vec<Fact<Failing>>) {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Router;
-use crate::facts::Facts;
+use crate::facts::{Facts, USUAL};
 use crate::layouts::yaml_items_as_json;
 use crate::model::{Place, Problem};
 use crate::parsers::{Document, Item, Parsed, Read, Said, changes};
@@ -152,7 +152,7 @@ pub(super) fn parse(
         let newlines = memchr::memchr_iter(b'\n', &bytes[counted..offset]).count();
         line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         counted = offset;
-        if all.cost >= room {
+        if all.cost() >= room {
             return all.bounded(Some(line));
         }
         let place = document.line(line);
@@ -238,7 +238,7 @@ pub(super) fn parse_yaml(router: &Router, path: &str, text: &str, room: usize) -
         return all.bounded(None);
     };
     for (line, json) in yaml_items_as_json(text) {
-        if all.cost >= room {
+        if all.cost() >= room {
             return all.bounded(Some(line));
         }
         match json {
@@ -274,7 +274,7 @@ fn read(text: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
 /// What objects gave, facts of one kind together: of a large list there are very many.
 #[derive(Default)]
 struct All {
-    /// How many facts, where a large one counts as several.
+    /// What they count, in bytes.
     cost: usize,
     facts: Facts,
     said: Vec<Said>,
@@ -291,7 +291,13 @@ impl All {
         self.problems.extend(more.problems);
     }
 
+    /// How many facts these are, where a large one counts as several.
+    fn cost(&self) -> usize {
+        self.cost.div_ceil(USUAL)
+    }
+
     fn bounded(self, left_out: Option<u32>) -> Bounded {
+        let cost = self.cost();
         let parsed = Parsed {
             facts: self.facts.into_kinds(),
             said: self.said,
@@ -299,7 +305,7 @@ impl All {
         };
         Bounded {
             parsed,
-            cost: self.cost,
+            cost,
             left_out,
         }
     }
