@@ -19,14 +19,33 @@ struct Shown {
     several: BTreeSet<String>,
     /// The folders that all of it lies in.
     around: Option<String>,
+    /// When it was asked for last.
+    used: u64,
 }
 
-type Known = BTreeMap<PathBuf, Shown>;
+#[derive(Default)]
+struct Known {
+    files: BTreeMap<PathBuf, Shown>,
+    /// How often anything was asked for.
+    asked: u64,
+}
+
+impl Known {
+    /// Forgets the file that was not asked for the longest: others are being read.
+    fn forget_one(&mut self) {
+        let oldest = self.files.iter().min_by_key(|(_, shown)| shown.used);
+        if let Some(input) = oldest.map(|(input, _)| input.clone()) {
+            self.files.remove(&input);
+        }
+    }
+}
 
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
 fn all() -> MutexGuard<'static, Known> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+    let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    all.asked += 1;
+    all
 }
 
 fn stamp(input: &Path) -> Option<Stamp> {
@@ -36,8 +55,10 @@ fn stamp(input: &Path) -> Option<Stamp> {
 
 /// Takes something of what is known of this very file, if anything is.
 fn of<T>(input: &Path, take: impl FnOnce(&Shown) -> T) -> Option<T> {
-    let all = all();
-    let shown = all.get(input)?;
+    let mut all = all();
+    let asked = all.asked;
+    let shown = all.files.get_mut(input)?;
+    shown.used = asked;
     (stamp(input) == Some(shown.stamp)).then(|| take(shown))
 }
 
@@ -46,19 +67,22 @@ fn add(input: &Path, change: impl FnOnce(&mut Shown)) {
     let Some(stamp) = stamp(input) else {
         return;
     };
+    let mut all = all();
+    let used = all.asked;
     let new = || Shown {
         stamp,
         several: BTreeSet::new(),
         around: None,
+        used,
     };
-    let mut all = all();
-    if all.len() >= MOST && !all.contains_key(input) {
-        all.pop_first();
+    if all.files.len() >= MOST && !all.files.contains_key(input) {
+        all.forget_one();
     }
-    let shown = all.entry(input.to_owned()).or_insert_with(new);
+    let shown = all.files.entry(input.to_owned()).or_insert_with(new);
     if shown.stamp != stamp {
         *shown = new();
     }
+    shown.used = used;
     change(shown);
 }
 
@@ -101,4 +125,25 @@ pub(super) fn settled<T, E>(input: &Path, mut read: impl FnMut() -> Result<T, E>
         found = read()?;
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_files_the_one_that_is_being_read_is_not_forgotten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, name).expect("written");
+            path
+        };
+        let own = file("a.tar.gz");
+        note(&own, BTreeSet::from([String::new()]));
+        for number in 0..2 * MOST {
+            note_around(&file(&format!("b{number}.tar.gz")), "");
+            assert!(known(&own).contains(""), "after {number} others");
+        }
+    }
 }
