@@ -1,22 +1,20 @@
 //! Judges every rule on the facts and hits: which signals were seen, and what follows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 
-use super::compile::{Look, Rule, RuleSet, Test};
-use super::fields::{entry, passes, top};
+use super::compile::{Look, Rule, RuleSet};
 use super::file::Group;
 use super::gone::Existing;
 use super::group::{self, Holding};
 use super::installed::Loaded;
 pub use super::judge::Looked;
 use super::judge::{judge_now, look};
+use super::passing;
 pub use super::sighting::Sighting;
-use super::sighting::{Nodes, Viewed, from_hit, from_view};
+use super::sighting::{Nodes, from_hit, from_view};
 use super::silence::Silence;
 use super::template;
 use super::unwell::Unwell;
@@ -125,7 +123,7 @@ pub fn assess<'r>(
     available: &Availability,
     at: Option<DateTime<Utc>>,
 ) -> Vec<Assessment<'r>> {
-    let views = passing(set, facts);
+    let views = passing::views(set, facts);
     let mut by_pattern: BTreeMap<usize, Vec<&Hit>> = BTreeMap::new();
     let known_by_then = |hit: &&Hit| at.zip(hit.at).is_none_or(|(at, said)| said <= at);
     for hit in hits.iter().filter(known_by_then) {
@@ -178,79 +176,9 @@ fn names_cluster(facts: &Facts, hits: &[Hit]) -> bool {
         || files()
 }
 
-/// The facts that signals look for, by rule and signal. A large input has very many facts of which few pass a test, so
-/// they are seen one by one and only those few are kept.
-fn passing<'r>(set: &'r RuleSet, facts: &Facts) -> Views<'r> {
-    let mut looks: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-    for rule in &set.rules {
-        for (signal, look) in &rule.looks {
-            if let Look::Fact { kind, tests } = look {
-                let asking = ((rule.file.id.as_str(), signal.as_str()), tests);
-                looks.entry(kind).or_default().push(asking);
-            }
-        }
-    }
-    // Those of which there are many are seen by several threads.
-    let parts = looks.iter().flat_map(|(kind, looks)| {
-        let starts = (0..facts.count(kind)).step_by(SEEN_AT_ONCE);
-        starts.map(move |start| {
-            (
-                (*kind, start..facts.count(kind).min(start + SEEN_AT_ONCE)),
-                looks,
-            )
-        })
-    });
-    let parts: Vec<_> = parts.collect();
-    let mut views = Views::new();
-    for part in spread::each(&parts, |(rows, looks)| passing_of(rows, looks, facts)) {
-        for (name, more) in part {
-            views.entry(name).or_default().extend(more);
-        }
-    }
-    views
-}
-
-/// The facts of one kind that signals look for, of some of them.
-fn passing_of<'r>(rows: &(&str, Range<usize>), looks: &[Asking<'r>], facts: &Facts) -> Views<'r> {
-    let mut views = Views::new();
-    let tests = looks.iter().flat_map(|(_, tests)| tests.iter());
-    let names: BTreeSet<&str> = tests.map(|(field, _)| top(field)).collect();
-    // A signal without tests is seen on every fact.
-    let is_open = looks.iter().any(|(_, tests)| tests.is_empty());
-    let names: Vec<&str> = names.into_iter().filter(|_| !is_open).collect();
-    let passing = |fields: &Value| -> Vec<(&'r str, &'r str)> {
-        let passes_all = |tests: &[(String, Test)]| {
-            let mut tests = tests.iter();
-            tests.all(|(field, test)| passes(test, entry(fields, field)))
-        };
-        let asking = looks.iter().filter(|(_, tests)| passes_all(tests));
-        asking.map(|(name, _)| *name).collect()
-    };
-    let mut wanted = |fields: &Value| !passing(fields).is_empty();
-    let mut last: Option<Arc<Viewed>> = None;
-    facts.each_view(rows.clone(), &names, &mut wanted, &mut |view| {
-        let asking = passing(&view.fields);
-        let view = Arc::new(Viewed::new(view, last.as_deref()));
-        last = Some(Arc::clone(&view));
-        for name in asking {
-            views.entry(name).or_default().push(Arc::clone(&view));
-        }
-    });
-    views
-}
-
-/// Facts of one kind that a thread sees one after the other.
-const SEEN_AT_ONCE: usize = 1000;
-
-/// A signal of a rule, and its tests of a fact.
-type Asking<'r> = ((&'r str, &'r str), &'r Vec<(String, Test)>);
-
-/// Facts by rule and signal.
-type Views<'r> = BTreeMap<(&'r str, &'r str), Vec<Arc<Viewed>>>;
-
 /// What the rules are judged on.
 struct Known<'a> {
-    views: Views<'a>,
+    views: passing::Views<'a>,
     hits: BTreeMap<usize, Vec<&'a Hit>>,
     nodes: Nodes,
     log_ends: BTreeMap<(&'a str, &'a str), DateTime<Utc>>,

@@ -12,6 +12,7 @@ mod group;
 mod installed;
 mod judge;
 pub mod messages;
+mod passing;
 pub mod position;
 pub mod prose;
 pub mod scaffold;
