@@ -40,15 +40,19 @@ pub enum PathError {
     TooLong,
 }
 
+/// A path as it is called below these folders, which are given with their `/`; as it is where it lies elsewhere.
+pub(crate) fn below<'p>(path: &'p str, folders: &str) -> &'p str {
+    let below = path.strip_prefix(folders);
+    below.filter(|rest| !rest.is_empty()).unwrap_or(path)
+}
+
 impl BundlePath {
     /// The path below these folders, which are given with their `/`; the path itself where it lies elsewhere.
     pub(crate) fn below(self, folders: &str) -> Self {
-        let below = self.0.strip_prefix(folders);
-        let below = below.filter(|rest| rest.len() < self.0.len());
-        match below.and_then(|rest| Self::new(rest).ok()) {
-            Some(below) => below,
-            None => self,
-        }
+        let below = below(&self.0, folders);
+        let changed = below.len() < self.0.len();
+        let below = changed.then(|| Self::new(below).ok());
+        below.flatten().unwrap_or(self)
     }
 
     /// Takes `text` as it is, or says which rule it breaks.

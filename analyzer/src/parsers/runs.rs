@@ -79,9 +79,7 @@ fn run(
         .containers
         .iter()
         .chain(&object.spec.init_containers);
-    let mut limits = specs
-        .filter(|spec| spec.name == status.name)
-        .filter_map(memory_limit);
+    let mut own = specs.filter(|spec| spec.name == status.name);
     let id = ended.container_id.as_deref().unwrap_or_default();
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let moment = |text: &Option<String>| -> Option<DateTime<Utc>> {
@@ -104,7 +102,7 @@ fn run(
             message: text(&ended.message),
             started: moment(&ended.started_at),
             finished: moment(&ended.finished_at),
-            memory_limit: limits.next(),
+            memory_limit: own.find_map(memory_limit),
             pod_reason: text(&object.status.reason),
             pod_message: text(&object.status.message),
             deleted: time(object.metadata.deletion_timestamp.as_deref()),

@@ -234,12 +234,13 @@ fn around(input: Input<'_>, limits: &Limits) -> Result<String, OpenError> {
     if let Some(known) = several::around(input.path()) {
         return Ok(known);
     }
-    let before = several::known(input.path());
     let mut names = Names(Around::new());
     // Nothing is wanted, so that no piece needs a thread.
-    read(input, opened, (limits, ""), &Shared::new(1), &mut names)?;
+    let shared = Shared::new(1);
+    let read = || read(input, opened, (limits, ""), &shared, &mut names);
+    let (_, stay) = several::watched(input.path(), read)?;
     let around = names.0.finish();
-    if several::known(input.path()) == before {
+    if stay {
         several::note_around(input.path(), &around);
     }
     Ok(around)
@@ -260,14 +261,13 @@ pub(crate) fn read_as_named(
     limits: &Limits,
     deliver: &mut dyn Deliver,
 ) -> Result<bool, OpenError> {
-    let before = several::known(input.path());
-    let opened = input.open()?;
-    let around = several::around(input.path()).filter(|_| may_lie_in_folders(&opened));
-    let unknown = around.is_none() && may_lie_in_folders(&opened);
+    let may_lie = may_lie_in_folders(&input.open()?);
+    let known = several::around(input.path()).filter(|_| may_lie);
+    let around = known.as_deref().unwrap_or("");
     let shared = Shared::new(threads());
-    let around = around.unwrap_or_default();
-    run_inside((input, &around), limits, &NoSink, &shared, deliver)?;
-    Ok(unknown && several::known(input.path()) == before)
+    let read = || run_inside((input, around), limits, &NoSink, &shared, deliver);
+    let (_, stay) = several::watched(input.path(), read)?;
+    Ok(may_lie && known.is_none() && stay)
 }
 
 fn read(

@@ -110,6 +110,16 @@ pub(super) fn note_around(input: &Path, around: &str) {
     add(input, |shown| shown.around = Some(around.to_owned()));
 }
 
+/// Reads, and tells whether the names that were given stay: the reading has shown nothing that changes them.
+pub(super) fn watched<T, E>(
+    input: &Path,
+    read: impl FnOnce() -> Result<T, E>,
+) -> Result<(T, bool), E> {
+    let before = known(input);
+    let found = read()?;
+    Ok((found, known(input) == before))
+}
+
 /// Reads again as long as a reading shows that names were given without a folder that is one of several. What lies inside has
 /// other names then, so that each depth may take one reading more.
 pub(super) fn settled<T, E>(input: &Path, mut read: impl FnMut() -> Result<T, E>) -> Result<T, E> {

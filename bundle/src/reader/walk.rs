@@ -15,7 +15,7 @@ use super::problem::{OpenError, ReadProblem};
 use super::several;
 use super::{Form, Summary};
 use crate::manifest::{Header, Manifest};
-use crate::path::BundlePath;
+use crate::path::{BundlePath, below};
 use crate::{HEADER_PATH, MANIFEST_PATH};
 
 /// Problems listed of one input.
@@ -103,8 +103,7 @@ impl<'a> Walk<'a> {
 
     /// A path as it is given.
     fn given<'p>(&self, path: &'p str) -> &'p str {
-        let below = path.strip_prefix(&self.around);
-        below.filter(|rest| !rest.is_empty()).unwrap_or(path)
+        below(path, &self.around)
     }
 
     /// Whether reading should end here.

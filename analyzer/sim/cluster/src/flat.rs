@@ -37,7 +37,9 @@ impl<K: Ord, V> Flat<K, V> {
             entries.shrink_to_fit();
             return Self(Kept::Few(entries));
         }
-        entries.into_iter().collect()
+        let mut map = Self::default();
+        map.extend(entries);
+        map
     }
 
     /// The value of a key.
@@ -188,9 +190,7 @@ impl<K: Ord, V> Extend<(K, V)> for Flat<K, V> {
 
 impl<K: Ord, V> FromIterator<(K, V)> for Flat<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        let mut map = Self::default();
-        map.extend(entries);
-        map
+        Self::of(entries.into_iter().collect())
     }
 }
 
