@@ -26,6 +26,7 @@ pub mod recording;
 pub mod report;
 pub mod rules;
 pub mod scan;
+pub mod shared;
 pub mod shipped;
 pub mod sources;
 mod spread;

@@ -152,7 +152,7 @@ impl LogLine<'_> {
     /// The place, with the line counted within the piece; the scan adds the lines before it.
     pub fn place(&self) -> Place {
         Place {
-            path: self.path.to_owned(),
+            path: self.path.into(),
             line: self.place_line(),
         }
     }

@@ -22,11 +22,13 @@ use state::{GpuMap, PacketPath, Packing, RuntimeLayers, State};
 pub use unexplained::{About, Candidate, Unexplained};
 pub use verdict::{Role, Severity, Verdict};
 
+use crate::shared::Shared;
+
 /// A place in the bundle. `line` is 1-based; none means the entry as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
     /// Entry path inside the bundle.
-    pub path: String,
+    pub path: Shared,
     /// Line in that entry, from 1.
     pub line: Option<u32>,
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 const ORDER: &[&str] = &[
     // What the rest speaks in.
     "shipped",
+    "shared",
     "model",
     "words",
     "form",

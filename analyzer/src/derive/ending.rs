@@ -183,8 +183,8 @@ fn ended(
     let said: Vec<Said> = events
         .iter()
         .map(|event| Said {
-            reason: event.data.reason.clone(),
-            message: event.data.message.clone(),
+            reason: event.data.reason.to_string(),
+            message: event.data.message.to_string(),
             times: (event.data.first, event.data.last),
         })
         .collect();
@@ -227,7 +227,7 @@ fn ended(
     Fact {
         data: fact,
         place,
-        text,
+        text: text.into(),
         at: data.run.finished,
     }
     .into()
@@ -286,7 +286,7 @@ fn evictions(known: &Known<'_>, events: &BTreeMap<&str, Vec<&Fact<Event>>>) -> V
                 Fact {
                     data: fact,
                     place: run.place.clone(),
-                    text: "\"reason\":\"Evicted\"".to_owned(),
+                    text: "\"reason\":\"Evicted\"".into(),
                     at: data.run.finished,
                 }
                 .into()

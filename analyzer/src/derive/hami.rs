@@ -54,7 +54,7 @@ fn settings(path: &str, text: &str) -> Vec<AnyFact> {
         let value = value.trim().trim_matches(['"', '\'']);
         if KEYS.contains(&key) && !value.is_empty() {
             let place = Place {
-                path: path.to_owned(),
+                path: path.into(),
                 line: Some(line),
             };
             let fact = Fact {
@@ -64,7 +64,7 @@ fn settings(path: &str, text: &str) -> Vec<AnyFact> {
                     place: place.clone(),
                 },
                 place,
-                text: text.trim().to_owned(),
+                text: text.trim().into(),
                 at: None,
             };
             facts.push(fact.into());

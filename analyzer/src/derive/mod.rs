@@ -17,6 +17,7 @@ use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
 use crate::scan::{Documents, Scanned, joined};
 use crate::scheduling::api;
+use crate::shared::Shared;
 
 /// Makes the modules of the derivers and the list of them.
 macro_rules! derivers {
@@ -197,7 +198,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
             }
             Err(_) => scanned.problems.push(Problem {
                 place: Place {
-                    path: String::new(),
+                    path: Shared::default(),
                     line: None,
                 },
                 text: format!("deriver {} failed; this is a bug in casefile", deriver.id),

@@ -48,7 +48,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
             let fact = Fact {
                 data,
                 place: one.place,
-                text: one.text,
+                text: one.text.into(),
                 at: Some(one.moment.at),
             };
             facts.push(fact.into());
@@ -79,7 +79,7 @@ fn told(known: &Known<'_>, node: &str) -> Vec<Told> {
                 },
                 detail: format!("the certificate in {} ended", one.data.path),
                 place: one.place.clone(),
-                text: one.text.clone(),
+                text: one.text.to_string(),
             })
         });
     let mut all: Vec<Told> = lines.chain(events).chain(ended).collect();
@@ -131,7 +131,7 @@ fn listed_boots(known: &Known<'_>, node: &str, told: &[Told]) -> Vec<Told> {
         },
         detail: "the journal of a boot begins".to_owned(),
         place: Place {
-            path: path.clone(),
+            path: path.as_str().into(),
             line: Some(boot.line),
         },
         text: line(boot.line),
@@ -154,7 +154,7 @@ fn of_line(line: &Fact<HostLine>) -> Option<Told> {
         },
         detail: line.data.text.clone(),
         place: line.place.clone(),
-        text: line.text.clone(),
+        text: line.text.to_string(),
     })
 }
 
@@ -176,9 +176,9 @@ fn of_event(event: &Fact<Event>) -> Option<Told> {
             kind,
             at: event.data.first?,
         },
-        detail: event.data.message.clone(),
+        detail: event.data.message.to_string(),
         place: event.place.clone(),
-        text: event.text.clone(),
+        text: event.text.to_string(),
     })
 }
 
@@ -296,8 +296,11 @@ fn clock(known: &Known<'_>, node: &str) -> Option<AnyFact> {
     let (line, text) = line.map_or((None, String::new()), |(line, text)| (Some(line), text));
     let fact = Fact {
         data,
-        place: Place { path, line },
-        text,
+        place: Place {
+            path: path.into(),
+            line,
+        },
+        text: text.into(),
         at: None,
     };
     Some(fact.into())

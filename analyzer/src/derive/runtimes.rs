@@ -83,9 +83,9 @@ fn docker(known: &Known<'_>, node: &str, tree: &MapTree) -> Option<Runtime> {
     let mut processes = known.facts.table::<Process>().iter();
     let daemon = processes.find(|one| one.data.node == node && one.data.comm == "dockerd");
     let evidence = daemon.map(|one| crate::containerd::Evidence {
-        path: one.place.path.clone(),
+        path: one.place.path.to_string(),
         line: one.place.line.unwrap_or(0),
-        text: one.text.clone(),
+        text: one.text.to_string(),
     });
     let process = daemon
         .map(|one| one.data.cmdline.as_slice())
@@ -181,7 +181,7 @@ impl Runtime {
         Fact {
             data,
             place,
-            text,
+            text: text.into(),
             at: None,
         }
         .into()
@@ -192,7 +192,7 @@ impl Runtime {
         let end = read.map(|file| format!("/rootfs{file}"));
         let path = end.and_then(|end| known.paths.iter().find(|path| path.ends_with(&end)));
         Place {
-            path: path.cloned().unwrap_or_default(),
+            path: path.cloned().unwrap_or_default().into(),
             line: None,
         }
     }
@@ -287,7 +287,7 @@ fn at_line<T: crate::facts::FactType>(known: &Known<'_>, data: T, line: &FileLin
     Fact {
         data,
         place,
-        text,
+        text: text.into(),
         at: None,
     }
     .into()

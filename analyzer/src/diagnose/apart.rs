@@ -11,6 +11,7 @@ use crate::loose;
 use crate::model::{Place, Problem, Unexplained};
 use crate::rules::engine::{self, Assessment};
 use crate::scan::{self, Documents, Scanned};
+use crate::shared::Shared;
 use crate::sources::Availability;
 
 /// What the lines of several clusters say, each judged by themselves.
@@ -59,7 +60,7 @@ impl Analyzer {
         }
         let told = Problem {
             place: Place {
-                path: String::new(),
+                path: Shared::default(),
                 line: None,
             },
             text: apart.told(),

@@ -42,7 +42,7 @@ fn find(timed: &[Fact<TimedLine>], places: &[&Place], subjects: &[String]) -> Op
         .or_else(|| Some((row_of(timed, subjects)?, Near::OfPod)))
         .or_else(|| Some((above()?, Near::Above)))
         .map(|(line, near)| Beside {
-            text: line.text.clone(),
+            text: line.text.to_string(),
             place: line.place.clone(),
             near,
         })
@@ -107,7 +107,7 @@ mod tests {
     fn line(number: u32, row: bool, text: &str) -> Fact<TimedLine> {
         Fact {
             place: place(number),
-            text: text.to_owned(),
+            text: text.into(),
             at: None,
             data: TimedLine { row },
         }
@@ -115,7 +115,7 @@ mod tests {
 
     fn place(number: u32) -> Place {
         Place {
-            path: "a.txt".to_owned(),
+            path: "a.txt".into(),
             line: Some(number),
         }
     }

@@ -7,6 +7,7 @@ use casefile_bundle::{ReadProblem, Summary};
 use crate::model::{Considered, Coverage, Place, Problem, Verdict};
 use crate::rules::engine::Assessment;
 use crate::scan::Scanned;
+use crate::shared::Shared;
 use crate::sources::UNKNOWN_TO_COLLECTOR;
 
 /// Adds to each source the causes that its absence leaves open.
@@ -111,7 +112,10 @@ pub(super) fn leak_check(input: &Path, summary: &Summary) -> Option<Problem> {
     };
     let path = String::new();
     Some(Problem {
-        place: Place { path, line: None },
+        place: Place {
+            path: path.into(),
+            line: None,
+        },
         text,
     })
 }
@@ -131,7 +135,10 @@ fn of_input(all: &[ReadProblem], foreign: bool) -> Vec<Problem> {
         .collect();
     let path = String::new();
     told.push(Problem {
-        place: Place { path, line: None },
+        place: Place {
+            path: path.into(),
+            line: None,
+        },
         text: format!("{links} links and special files were not followed"),
     });
     told
@@ -140,7 +147,7 @@ fn of_input(all: &[ReadProblem], foreign: bool) -> Vec<Problem> {
 fn of_reader(problem: &ReadProblem) -> Problem {
     Problem {
         place: Place {
-            path: String::new(),
+            path: Shared::default(),
             line: None,
         },
         text: problem.to_string(),

@@ -234,10 +234,10 @@ mod tests {
         Fact {
             data,
             place: Place {
-                path: "x".to_owned(),
+                path: "x".into(),
                 line: Some(1),
             },
-            text: String::new(),
+            text: crate::shared::Shared::default(),
             at: None,
         }
     }

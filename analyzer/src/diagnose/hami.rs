@@ -114,7 +114,7 @@ mod tests {
         let at = None;
         facts.add(AnyFact::new(Fact {
             place,
-            text,
+            text: text.into(),
             at,
             data,
         }));

@@ -243,7 +243,7 @@ fn named<'a>(groups: impl IntoIterator<Item = &'a Group>) -> impl Iterator<Item 
 fn line(sighting: &Sighting, role: Role) -> Evidence {
     Evidence {
         place: sighting.place.clone(),
-        text: sighting.text.clone(),
+        text: sighting.text.to_string(),
         says: sighting.says.clone(),
         role,
         at: sighting.at,

@@ -57,6 +57,7 @@ use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
 use crate::scan::patterns::Patterns;
 use crate::scan::{self, Budget, Documents, Router, Scanned, joined};
+use crate::shared::Shared;
 use crate::sources::Availability;
 use crate::spread;
 
@@ -102,7 +103,7 @@ impl Analyzer {
     pub fn without(mut self, faults: &[RuleError]) -> Self {
         let noted = faults.iter().map(|fault| Problem {
             place: Place {
-                path: String::new(),
+                path: Shared::default(),
                 line: None,
             },
             text: format!("rule file {fault}; this rule is left out, the others ran"),
@@ -500,7 +501,7 @@ fn tells(kind: &str, scanned: &Scanned) -> bool {
 fn name_nodes(assessments: &mut [Assessment<'_>]) {
     let sightings = assessments.iter_mut().flat_map(|one| one.seen.values_mut());
     for sighting in sightings.flatten() {
-        if !sighting.node.is_empty() && !sighting.says.contains(&sighting.node) {
+        if !sighting.node.is_empty() && !sighting.says.contains(sighting.node.as_str()) {
             let sighting = Arc::make_mut(sighting);
             sighting.says = format!("{} (node {})", sighting.says, sighting.node);
         }

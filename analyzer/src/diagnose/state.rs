@@ -323,8 +323,8 @@ fn activity(facts: &Facts) -> Vec<Activity> {
         if data.kind == "Warning" {
             rows.push(Activity {
                 kind: "event".to_owned(),
-                subject: data.object.clone(),
-                what: data.reason.clone(),
+                subject: data.object.to_string(),
+                what: data.reason.to_string(),
                 first,
                 last: last.max(first),
                 count: data.count.max(1),

@@ -248,7 +248,7 @@ mod tests {
                     path: "nodes.json".into(),
                     line: None,
                 },
-                text: String::new(),
+                text: crate::shared::Shared::default(),
                 at: None,
             }));
             pod_steps(&facts, &Failing::default(), &pod)

@@ -27,23 +27,7 @@ pub(super) fn build(scanned: &Scanned, incidents: &[Incident]) -> Vec<Moment> {
             moments.extend(of_line(line, incident, scanned));
         }
     }
-    let known: Vec<_> = moments.iter().map(|moment| moment.place.clone()).collect();
-    let events = scanned.facts.table::<Event>().iter();
-    for event in events.filter(|event| event.data.kind == "Warning") {
-        if let Some(at) = event.data.first.filter(|_| !known.contains(&event.place)) {
-            moments.push(Moment {
-                at,
-                subject: event.data.object.clone(),
-                text: excerpt(
-                    &format!("{}: {}", event.data.reason, event.data.message),
-                    TEXT,
-                ),
-                place: event.place.clone(),
-                count: event.data.count,
-                incident: None,
-            });
-        }
-    }
+    moments.extend(of_events(scanned, &places(&moments)));
     for process in scanned.facts.table::<Process>() {
         if let Some(at) = process.data.started {
             moments.push(Moment {
@@ -60,12 +44,42 @@ pub(super) fn build(scanned: &Scanned, incidents: &[Incident]) -> Vec<Moment> {
         }
     }
     moments.extend(of_people(scanned));
-    let known: BTreeSet<Place> = moments.iter().map(|moment| moment.place.clone()).collect();
-    moments.extend(of_nodes(scanned, &known));
+    moments.extend(of_nodes(scanned, &places(&moments)));
     moments.sort_by(|a, b| {
         (a.at, &a.place, &a.incident, &a.text).cmp(&(b.at, &b.place, &b.incident, &b.text))
     });
     keep_most(one_a_line(moments))
+}
+
+/// Where moments stand.
+fn places(moments: &[Moment]) -> BTreeSet<Place> {
+    moments.iter().map(|moment| moment.place.clone()).collect()
+}
+
+/// Warnings of which no moment tells yet: no more of them than may be shown, the newest, for there may be very many.
+fn of_events(scanned: &Scanned, known: &BTreeSet<Place>) -> Vec<Moment> {
+    let events = scanned.facts.table::<Event>().iter();
+    let warnings = events.filter(|event| event.data.kind == "Warning");
+    let dated = warnings.filter_map(|event| Some((event.data.first?, event)));
+    let mut dated: Vec<_> = dated
+        .filter(|(_, event)| !known.contains(&event.place))
+        .collect();
+    dated.sort_by(|(a, one), (b, other)| (b, &other.place).cmp(&(a, &one.place)));
+    // Several events at one place and time are one moment.
+    let moments = dated.chunk_by(|(a, one), (b, other)| a == b && one.place == other.place);
+    let newest = moments.take(MOST).flatten();
+    let moments = newest.map(|(at, event)| Moment {
+        at: *at,
+        subject: event.data.object.to_string(),
+        text: excerpt(
+            &format!("{}: {}", event.data.reason, event.data.message),
+            TEXT,
+        ),
+        place: event.place.clone(),
+        count: event.data.count,
+        incident: None,
+    });
+    moments.collect()
 }
 
 /// What people changed: releases of Helm.
@@ -192,7 +206,7 @@ fn subject(place: &Place, scanned: &Scanned) -> Option<String> {
             let events = scanned.facts.table::<Event>();
             let at = events.partition_point(|event| event.place < *place);
             let event = events.get(at).filter(|event| event.place == *place)?;
-            Some(event.data.object.clone())
+            Some(event.data.object.to_string())
         }
         ["nodes", node, ..] => Some(format!("node/{node}")),
         _ => None,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::fact;
 use crate::scheduling::api::Labels;
+use crate::shared::Shared;
 
 fact! {
     /// A pod.
@@ -109,15 +110,15 @@ fact! {
     #[derive(Debug, Clone, Default, Serialize)]
     "event" = pub struct Event {
         /// Namespace.
-        pub namespace: String,
+        pub namespace: Shared,
         /// `Normal` or `Warning`.
-        pub kind: String,
+        pub kind: Shared,
         /// Reason, e.g. `FailedCreatePodSandBox`.
-        pub reason: String,
+        pub reason: Shared,
         /// Message.
-        pub message: String,
+        pub message: Shared,
         /// What it is about, e.g. `pod/default/gpu-textgen`.
-        pub object: String,
+        pub object: Shared,
         /// How often.
         pub count: u64,
         /// First time.
@@ -127,9 +128,9 @@ fact! {
         /// How long before the table that shows it was printed it was seen last, in seconds, where only that is known.
         pub ago: Option<i64>,
         /// Who reported it.
-        pub reporter: String,
+        pub reporter: Shared,
     }
-    subject = |fact| fact.object.clone();
+    subject = |fact| fact.object.to_string();
 }
 
 fact! {

@@ -36,6 +36,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::Place;
+use crate::shared::Shared;
 
 /// A field of a fact as rules see it.
 pub struct Field {
@@ -97,7 +98,7 @@ pub struct Fact<T> {
     /// Where it stands.
     pub place: Place,
     /// The text that stands there, or an excerpt of it.
-    pub text: String,
+    pub text: Shared,
     /// When it happened, if it is an event.
     pub at: Option<DateTime<Utc>>,
 }
@@ -112,7 +113,7 @@ pub struct FactView {
     /// Where it stands.
     pub place: Place,
     /// The text that stands there.
-    pub text: String,
+    pub text: Shared,
     /// When it happened.
     pub at: Option<DateTime<Utc>>,
 }
@@ -141,7 +142,7 @@ impl AnyFact {
     }
 
     /// Lets a function change the place and the excerpt.
-    pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String)) {
+    pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut Shared)) {
         self.table.rewrite(change);
     }
 
@@ -197,7 +198,7 @@ pub type Wanted<'a> = dyn FnMut(&Value) -> bool + 'a;
 /// What the store needs of a table, whatever its type.
 trait Table: Any + Send + Sync {
     fn shift(&mut self, lines: u32);
-    fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String));
+    fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut Shared));
     fn append(&mut self, other: Box<dyn Table>);
     fn reserve(&mut self, more: usize);
     fn shrink(&mut self);
@@ -258,7 +259,7 @@ impl<T: FactType> Table for Vec<Fact<T>> {
         }
     }
 
-    fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String)) {
+    fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut Shared)) {
         for fact in self {
             change(&mut fact.place, &mut fact.text);
         }
@@ -349,7 +350,7 @@ impl Facts {
     }
 
     /// Lets a function change the place and the excerpt of every fact.
-    pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String)) {
+    pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut Shared)) {
         for table in self.tables.values_mut() {
             table.rewrite(change);
         }

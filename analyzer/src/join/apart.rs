@@ -48,7 +48,7 @@ impl Apart {
             if let Some(cluster) = apart.cluster(&mark.data.values) {
                 let path = mark.place.path.clone();
                 let line = mark.place.line.unwrap_or(1);
-                let lines = apart.stretches.entry(path).or_default();
+                let lines = apart.stretches.entry(path.to_string()).or_default();
                 lines.push((line, cluster));
             }
         }

@@ -120,10 +120,10 @@ fn failing(path: &str, node: &str, what: &str, row: &Row<'_>) -> Fact<Failing> {
             ..Failing::default()
         },
         place: Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(row.number),
         },
-        text: row.line.to_owned(),
+        text: row.line.into(),
         at: None,
     }
 }

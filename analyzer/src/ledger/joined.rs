@@ -127,13 +127,13 @@ fn placed<T: FactType>(
     at: Option<DateTime<Utc>>,
 ) -> AnyFact {
     let place = Place {
-        path: path.to_owned(),
+        path: path.into(),
         line: Some(offset.saturating_add(1)),
     };
     Fact {
         data,
         place,
-        text,
+        text: text.into(),
         at,
     }
     .into()
@@ -229,7 +229,7 @@ mod tests {
         let mut all = crate::facts::Facts::default();
         facts.into_iter().for_each(|fact| all.add(fact));
         let end = &all.table::<LogEnd>()[0];
-        (end.text.clone(), end.place.line)
+        (end.text.to_string(), end.place.line)
     }
 
     #[test]

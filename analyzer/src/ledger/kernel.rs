@@ -106,10 +106,10 @@ pub(super) fn fact(said: Said, path: &str, before: u32) -> AnyFact {
             line: said.line,
         },
         place: Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(said.offset.saturating_add(before).saturating_add(1)),
         },
-        text: said.text,
+        text: said.text.into(),
         at: None,
     }
     .into()
@@ -131,7 +131,7 @@ pub(super) fn machines(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
                 name: data.node.clone(),
                 node: data.node.clone(),
                 seen: true,
-                words: told.text.clone(),
+                words: told.text.to_string(),
                 lines: vec![data.line.clone()],
                 ..Failing::default()
             },

@@ -197,11 +197,11 @@ fn trouble(line: &LogLine<'_>, raw: &[u8]) -> Option<PodTrouble> {
 pub(super) fn facts(said: Vec<Said>, path: &str, before: u32) -> impl Iterator<Item = AnyFact> {
     said.into_iter().map(move |said| {
         let place = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(said.offset.saturating_add(before).saturating_add(1)),
         };
         Fact {
-            text: said.trouble.words.clone(),
+            text: said.trouble.words.as_str().into(),
             at: said
                 .moment
                 .at

@@ -31,7 +31,7 @@ pub(super) fn attach(sources: &Sources<'_>, found: &mut Vec<Fact<Failing>>) {
         match owner(found, log) {
             Some(at) if found[at].data.words.is_empty() => {
                 let entry = &mut found[at];
-                entry.data.words.clone_from(&log.text);
+                log.text.as_str().clone_into(&mut entry.data.words);
                 entry.data.ended = true;
                 entry.data.lines.push(log.data.line.clone());
                 (entry.place, entry.text) = (log.place.clone(), log.text.clone());
@@ -96,9 +96,9 @@ fn alone(log: &Fact<LogEnd>) -> Fact<Failing> {
         data: Failing {
             what: "log".into(),
             subject: format!("log/{}", log.place.path),
-            name: log.place.path.clone(),
+            name: log.place.path.to_string(),
             ended: true,
-            words: log.text.clone(),
+            words: log.text.to_string(),
             since: log.at,
             lines: vec![log.data.line.clone()],
             ..Failing::default()

@@ -52,7 +52,7 @@ fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
     let log = logs.filter(own).max_by_key(|log| log.data.grade);
     let told = told(sources, data);
     let mut lines: Vec<String> = told.map(|one| one.first.clone()).into_iter().collect();
-    lines.push(row.text.clone());
+    lines.push(row.text.to_string());
     lines.extend(log.map(|log| log.data.line.clone()));
     let (place, text) = match log {
         Some(log) => (log.place.clone(), log.text.clone()),
@@ -82,12 +82,12 @@ fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
             seen: true,
             ended: true,
             restarts: data.attempt,
-            words: log.map_or_else(|| row.text.clone(), |log| log.text.clone()),
+            words: log.map_or_else(|| row.text.to_string(), |log| log.text.to_string()),
             lines,
             ..Failing::default()
         },
         place,
-        text,
+        text: text.into(),
         at: log.and_then(|log| log.at),
     }
 }
@@ -140,7 +140,7 @@ pub(super) fn gpus(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
                 seen: true,
                 words,
                 gpu: true,
-                lines: vec![one.text.clone()],
+                lines: vec![one.text.to_string()],
                 ..Failing::default()
             },
             place: one.place.clone(),
@@ -173,10 +173,10 @@ pub(super) fn suspects(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
                 node: data.node.clone(),
                 state: format!("the driver logged {}", data.sentence),
                 seen: true,
-                words: words.clone(),
+                words: words.to_string(),
                 gpu: true,
                 since: one.at,
-                lines: lines.chain([one.text.clone()]).collect(),
+                lines: lines.chain([one.text.to_string()]).collect(),
                 ..Failing::default()
             },
             place: one.place.clone(),

@@ -129,8 +129,8 @@ fn messages(events: &[&Fact<Event>]) -> Vec<String> {
         let message = &event.data.message;
         let sums_up = SUMMED_UP.iter().any(|words| message.contains(words));
         let messages: &mut Vec<String> = if sums_up { &mut summing } else { &mut telling };
-        if messages.len() < MOST_WARNINGS && !messages.contains(message) {
-            messages.push(message.clone());
+        if messages.len() < MOST_WARNINGS && !messages.iter().any(|one| one == message) {
+            messages.push(message.to_string());
         }
     }
     telling.append(&mut summing);

@@ -219,13 +219,13 @@ fn said(line: &LogLine<'_>, raw: &[u8], offset: u32, state: &str, before: Option
 /// The fact of an entry.
 pub(super) fn fact(said: Said, path: &str) -> AnyFact {
     Fact {
-        text: said.words,
+        text: said.words.into(),
         at: said
             .at
             .and_then(|at| chrono::DateTime::from_timestamp(at, 0)),
         data: said.trouble,
         place: Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(said.offset.saturating_add(1)),
         },
     }
@@ -254,7 +254,7 @@ pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
                 node: data.node.clone(),
                 state: data.state.clone(),
                 seen: false,
-                words: told.text.clone(),
+                words: told.text.to_string(),
                 since: data.since.or(told.at),
                 lines: vec![data.first.clone(), data.line.clone()],
                 ..Failing::default()

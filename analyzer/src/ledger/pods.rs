@@ -169,7 +169,7 @@ fn entry(
         ended,
         exit_code,
         restarts: data.restarts,
-        words: log.map_or_else(|| last_line(own_words), |log| log.text.clone()),
+        words: log.map_or_else(|| last_line(own_words), |log| log.text.to_string()),
         message: container.map(|one| one.message.clone()).unwrap_or_default(),
         warnings: messages(&events),
         gpu: data.gpus > 0 || !data.component.is_empty() || !data.extended.is_empty(),
@@ -179,7 +179,7 @@ fn entry(
     Fact {
         data: failing,
         place,
-        text,
+        text: text.into(),
         at,
     }
 }
@@ -205,10 +205,14 @@ fn since(pod: &Pod, ended: bool, events: &[&Fact<Event>]) -> Option<DateTime<Utc
 fn lines(pod: &Fact<Pod>, log: Option<&Fact<LogEnd>>, events: &[&Fact<Event>]) -> Vec<String> {
     let row = Some(&pod.text).filter(|text| !text.starts_with(['"', '{']));
     let checks = log.into_iter().flat_map(|log| &log.data.checks);
-    let log = log.map(|log| &log.data.line);
-    let event = events.first().map(|event| &event.text);
+    let checks = checks.map(String::as_str);
+    let log = log.map(|log| log.data.line.as_str());
+    let row = row.map(|text| text.as_str());
+    let event = events.first().map(|event| event.text.as_str());
     let told = checks.chain([log, row, event].into_iter().flatten());
-    told.filter(|line| !line.is_empty()).cloned().collect()
+    told.filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The gravest line of a message that holds the end of a log, the last of equally grave ones.

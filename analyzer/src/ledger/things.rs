@@ -31,11 +31,11 @@ fn entry<T>(data: Failing, object: &Fact<T>, events: &[&Fact<Event>]) -> Fact<Fa
         data: Failing {
             warnings: messages(events),
             seen: true,
-            lines: vec![text.clone()],
+            lines: vec![text.to_string()],
             ..data
         },
         place,
-        text,
+        text: text.into(),
         at,
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         if !data.ready
             && let Some(log) = kubelet_end(sources, &data.name)
         {
-            entry.data.words.clone_from(&log.text);
+            log.text.as_str().clone_into(&mut entry.data.words);
             entry.data.lines.push(log.data.line.clone());
             (entry.place, entry.text, entry.at) = (log.place.clone(), log.text.clone(), log.at);
         }

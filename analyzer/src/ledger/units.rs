@@ -10,6 +10,7 @@ use crate::facts::Fact;
 use crate::facts::failing::{Failing, UnitEnd};
 use crate::facts::machine::Unit;
 use crate::model::Place;
+use crate::shared::Shared;
 
 /// Units that systemd lists as failed, or that still fail at the end of a log.
 pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
@@ -32,10 +33,10 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             let end = end_of(node, unit);
             known.insert((node.to_owned(), unit.to_owned()));
             let place = Place {
-                path: path.clone(),
+                path: path.as_str().into(),
                 line: Some(number),
             };
-            let listed = (place, line.trim().to_owned());
+            let listed = (place, line.trim().into());
             found.push(unit_entry(node, unit, end, Some(listed)));
         }
     }
@@ -116,17 +117,17 @@ fn unit_entry(
     node: &str,
     unit: &str,
     end: Option<&Fact<UnitEnd>>,
-    listed: Option<(Place, String)>,
+    listed: Option<(Place, Shared)>,
 ) -> Fact<Failing> {
     let (place, text) = match (end, listed) {
         (Some(end), _) => (end.place.clone(), end.text.clone()),
         (None, Some(listed)) => listed,
         (None, None) => (
             Place {
-                path: String::new(),
+                path: Shared::default(),
                 line: None,
             },
-            String::new(),
+            Shared::default(),
         ),
     };
     let times = end.map_or(0, |end| end.data.times);
@@ -140,14 +141,14 @@ fn unit_entry(
             seen: true,
             ended: true,
             restarts: times.saturating_sub(1),
-            words: end.map(|end| end.text.clone()).unwrap_or_default(),
+            words: end.map(|end| end.text.to_string()).unwrap_or_default(),
             message: end.map(|end| end.data.first.clone()).unwrap_or_default(),
             since: end.and_then(|end| end.data.since),
             lines: end.map(|end| end.data.lines.clone()).unwrap_or_default(),
             ..Failing::default()
         },
         place,
-        text,
+        text: text.into(),
         at: end.and_then(|end| end.at),
     }
 }

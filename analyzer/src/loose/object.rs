@@ -78,7 +78,7 @@ pub(crate) fn read_json(router: &Router, text: &str, path: &str, line: u32) -> V
             counted.1 + memchr::memchr_iter(b'\n', between).count(),
         );
         Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(line.saturating_add(u32::try_from(counted.1).unwrap_or(u32::MAX))),
         }
     };

@@ -258,7 +258,7 @@ mod tests {
 
     fn place(number: u32) -> Place {
         Place {
-            path: "a.log".to_owned(),
+            path: "a.log".into(),
             line: Some(number),
         }
     }
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(at(60, 1), None);
         assert_eq!(at(2, 60), None);
         let elsewhere = Place {
-            path: "b.log".to_owned(),
+            path: "b.log".into(),
             line: Some(60),
         };
         assert_eq!(clocks.since_start(&elsewhere, 60), None);

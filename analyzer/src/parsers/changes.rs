@@ -65,7 +65,7 @@ pub(crate) fn last(place: &Place, object: &[u8], managers: &[u8]) -> Option<AnyF
     let fact = Fact {
         data,
         place: place.clone(),
-        text,
+        text: text.into(),
         at: newest.time,
     };
     Some(fact.into())
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn who_edited_the_policy_counts_and_who_wrote_its_status_does_not() {
         let place = Place {
-            path: "cluster-resources/custom-resources/clusterpolicies.nvidia.com.json".to_owned(),
+            path: "cluster-resources/custom-resources/clusterpolicies.nvidia.com.json".into(),
             line: Some(2),
         };
         let object = br#"{"metadata":{"name":"cluster-policy","managedFields":[]},"spec":{}}"#;
@@ -100,7 +100,7 @@ mod tests {
             Some("2026-11-20T10:00:00+00:00")
         );
         let pods = Place {
-            path: "cluster-resources/pods/default.json".to_owned(),
+            path: "cluster-resources/pods/default.json".into(),
             line: None,
         };
         assert!(last(&pods, object, managers).is_none());

@@ -107,7 +107,7 @@ pub(crate) fn kubeadm(configuration: &Value, place: Place) -> Option<AnyFact> {
     let fact = Fact {
         data: network,
         place,
-        text,
+        text: text.into(),
         at: None,
     };
     Some(fact.into())

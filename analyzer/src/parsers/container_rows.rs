@@ -27,7 +27,7 @@ fn parse(document: &Document<'_>) -> Parsed {
         let fact = Fact {
             data: row,
             place: document.line(number),
-            text: line.trim().to_owned(),
+            text: line.trim().into(),
             at: None,
         };
         parsed.facts.push(fact.into());

@@ -69,8 +69,8 @@ fn parse(item: &Item<'_>) -> Parsed {
     let event = event(object);
     let said = Said {
         channel: Channel::Event,
-        subject: event.object.clone(),
-        text: event.message.clone(),
+        subject: event.object.to_string(),
+        text: event.message.to_string(),
         place: item.place.clone(),
         at: event.last,
         count: event.count,
@@ -103,14 +103,13 @@ fn event(object: Object) -> Event {
         .or_else(|| time(object.last_timestamp.as_deref()))
         .or(first);
     Event {
-        object: if about.namespace.is_empty() {
-            format!("{kind}/{name}")
-        } else {
-            format!("{kind}/{}/{name}", about.namespace)
+        object: match about.namespace.is_empty() {
+            true => format!("{kind}/{name}").into(),
+            false => format!("{kind}/{}/{name}", about.namespace).into(),
         },
-        namespace: object.metadata.namespace,
-        kind: object.kind,
-        reason: object.reason,
+        namespace: object.metadata.namespace.into(),
+        kind: object.kind.into(),
+        reason: object.reason.into(),
         message: excerpt(
             if object.message.is_empty() {
                 &object.note
@@ -118,15 +117,15 @@ fn event(object: Object) -> Event {
                 &object.message
             },
             LONGEST_MESSAGE,
-        ),
+        )
+        .into(),
         count: object.count.unwrap_or(series.count).max(1),
         first,
         last,
         ago: object.ago,
-        reporter: if object.source.component.is_empty() {
-            object.reporting_component
-        } else {
-            object.source.component
+        reporter: match object.source.component.is_empty() {
+            true => object.reporting_component.into(),
+            false => object.source.component.into(),
         },
     }
 }

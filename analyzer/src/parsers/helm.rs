@@ -113,7 +113,7 @@ struct Release {
 fn stated<T: FactType>(document: &Document<'_>, line: u32, text: &str, data: T) -> AnyFact {
     Fact {
         place: document.line(line),
-        text: crate::facts::excerpt(text, 400),
+        text: crate::facts::excerpt(text, 400).into(),
         at: None,
         data,
     }

@@ -49,7 +49,7 @@ fn parse_programs(document: &Document<'_>) -> Parsed {
             let fact = Fact {
                 data,
                 place,
-                text: excerpt(object, 400),
+                text: excerpt(object, 400).into(),
                 at: None,
             };
             parsed.facts.push(fact.into());
@@ -104,7 +104,7 @@ fn parse_certificates(document: &Document<'_>) -> Parsed {
             let fact = Fact {
                 data: record,
                 place,
-                text: excerpt(object, 400),
+                text: excerpt(object, 400).into(),
                 at: None,
             };
             parsed.facts.push(fact.into());

@@ -57,7 +57,7 @@ fn fact(document: &Document<'_>, service: &VirtualService) -> AnyFact {
             usable: count(service.usable().count()),
         },
         place: document.line(service.origin.line),
-        text: service.text.clone(),
+        text: service.text.as_str().into(),
         at: None,
     }
     .into()

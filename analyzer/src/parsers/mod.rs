@@ -134,7 +134,7 @@ impl Document<'_> {
     /// The place of a 1-based line.
     pub fn line(&self, line: u32) -> Place {
         Place {
-            path: self.path.to_owned(),
+            path: self.path.into(),
             line: Some(line),
         }
     }

@@ -76,7 +76,7 @@ fn counter(
             value,
         },
         place: document.line(number),
-        text: excerpt(line, 300),
+        text: excerpt(line, 300).into(),
         at: None,
     };
     Some(fact.into())

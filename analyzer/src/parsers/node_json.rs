@@ -93,7 +93,7 @@ fn parse_processes(document: &Document<'_>) -> Parsed {
                 at: process.started,
                 data: process,
                 place,
-                text: excerpt(object, 600),
+                text: excerpt(object, 600).into(),
             };
             parsed.facts.push(fact.into());
         },
@@ -145,7 +145,7 @@ fn parse_instances(document: &Document<'_>) -> Parsed {
                 at: None,
                 data: record,
                 place,
-                text: excerpt(object, 600),
+                text: excerpt(object, 600).into(),
             };
             parsed.facts.push(fact.into());
         },
@@ -187,7 +187,7 @@ fn parse_files(document: &Document<'_>) -> Parsed {
                 at: None,
                 data: record,
                 place,
-                text: excerpt(object, 400),
+                text: excerpt(object, 400).into(),
             };
             parsed.facts.push(fact.into());
         },

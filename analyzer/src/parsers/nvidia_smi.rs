@@ -89,7 +89,7 @@ fn stated<T: FactType>(document: &Document<'_>, line: u32, text: String, data: T
     Fact {
         data,
         place: document.line(line),
-        text,
+        text: text.into(),
         at: None,
     }
     .into()

@@ -103,7 +103,7 @@ fn stated<T: FactType>(document: &Document<'_>, line: &str, number: u32, data: T
     Fact {
         data,
         place: document.line(number),
-        text: excerpt(line.trim(), QUOTED),
+        text: excerpt(line.trim(), QUOTED).into(),
         at: None,
     }
     .into()

@@ -8,6 +8,7 @@ use super::{Channel, Item, Parsed, Parser, Read, Said};
 use crate::facts::Fact;
 use crate::facts::kube::{Container, Pod};
 use crate::scheduling::api::Labels;
+use crate::shared::Shared;
 use casefile_bundle::{ANY, Entry};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -74,7 +75,7 @@ pub(super) fn fact<T>(data: T, item: &Item<'_>, text: String) -> Fact<T> {
     Fact {
         data,
         place: item.place.clone(),
-        text: if held { text } else { String::new() },
+        text: Shared::from(if held { text } else { String::new() }),
         at: None,
     }
 }

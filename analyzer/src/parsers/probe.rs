@@ -53,7 +53,7 @@ fn parse(document: &Document<'_>) -> Parsed {
                 milliseconds: row.milliseconds,
             },
             place,
-            text: excerpt(object, QUOTED),
+            text: excerpt(object, QUOTED).into(),
             at: None,
         };
         parsed.facts.push(fact.into());

@@ -32,7 +32,7 @@ fn parse(document: &Document<'_>) -> Parsed {
         let fact = Fact {
             data: driver,
             place: document.line(number),
-            text: line.to_owned(),
+            text: line.into(),
             at: None,
         };
         parsed.facts.push(fact.into());

@@ -215,7 +215,7 @@ fn at<T: FactType>(document: &Document<'_>, data: T, text: String) -> AnyFact {
     Fact {
         data,
         place: document.at_offset(offset),
-        text,
+        text: text.into(),
         at: None,
     }
     .into()

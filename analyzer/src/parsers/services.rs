@@ -113,7 +113,7 @@ mod tests {
 
     fn read(json: &str) -> Service {
         let place = crate::model::Place {
-            path: "cluster-resources/services/shop.json".to_owned(),
+            path: "cluster-resources/services/shop.json".into(),
             line: Some(2),
         };
         let json = json.as_bytes();

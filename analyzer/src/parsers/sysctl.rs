@@ -50,7 +50,7 @@ fn setting(
             value: value.to_owned(),
         },
         place: document.line(line),
-        text: text.trim().to_owned(),
+        text: text.trim().into(),
         at: None,
     }
     .into()

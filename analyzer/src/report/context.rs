@@ -114,7 +114,7 @@ mod tests {
 
     fn place(line: u32) -> Place {
         Place {
-            path: "a.log".to_owned(),
+            path: "a.log".into(),
             line: Some(line),
         }
     }

@@ -58,7 +58,7 @@ impl Assessment<'_> {
         name.split('|').find_map(|one| {
             let (signal, field) = one.split_once('.')?;
             let first = self.seen.get(signal)?.first()?;
-            let value = first.values.get(field);
+            let value = first.value(field);
             value.filter(|value| !value.is_empty())
         })
     }
@@ -305,7 +305,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Arc
                 } else if kind == ContainerEnded::KIND {
                     one.over = known.present.outlived(&one);
                 } else {
-                    let says = one.values.get("earlier_boot");
+                    let says = one.value("earlier_boot");
                     one.earlier_boot = says == Some("true")
                         || known.said_before.contains(&&one.place)
                         || is_of_earlier_boot(&one.place.path);

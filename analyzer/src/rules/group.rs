@@ -84,8 +84,8 @@ mod tests {
             line: Some(1),
         };
         Sighting {
-            subject: String::new(),
-            node: node.to_owned(),
+            subject: "".into(),
+            node: node.into(),
             ..Sighting::of_place(place)
         }
     }

@@ -15,22 +15,25 @@ use crate::facts::kube::Pod;
 use crate::facts::{FactView, Facts};
 use crate::model::Place;
 use crate::scan::patterns::Hit;
+use crate::shared::Shared;
 
 /// A signal that was seen, once for each thing it was seen on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sighting {
     /// What it is about.
-    pub subject: String,
+    pub subject: Shared,
     /// Node that it is about; empty if nothing says.
-    pub node: String,
+    pub node: Shared,
     /// Where it stands.
     pub place: Place,
     /// The text that stands there.
-    pub text: String,
+    pub text: Shared,
     /// What it means.
     pub says: String,
     /// Fields or captures, for the rule's sentences.
-    pub values: Arc<Values>,
+    pub(super) values: Arc<Values>,
+    /// It is a line, and no fact.
+    pub(super) is_line: bool,
     /// First time.
     pub at: Option<DateTime<Utc>>,
     /// Last time.
@@ -40,7 +43,7 @@ pub struct Sighting {
     /// How much weight it carries.
     pub voice: Voice,
     /// Entries that hold it, where it stands in texts of unknown origin that no person put together; else empty.
-    pub scattered: Vec<String>,
+    pub scattered: Vec<Shared>,
     /// Clock of the last one, without a year.
     pub clock: Option<u32>,
     /// What ended it; none where it may last.
@@ -57,6 +60,21 @@ pub struct Sighting {
     pub log_ends: Option<DateTime<Utc>>,
     /// Its speaker went on for long and did not say it again, or said it only while it started.
     pub silent: bool,
+}
+
+/// What it is about and the line itself, as sentences name them; the sighting holds both anyway.
+const SUBJECT: &str = "subject";
+const LINE: &str = "line";
+
+impl Sighting {
+    /// The text that a sentence calls by a name: a field, a capture, or what the sighting itself holds.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        match name {
+            SUBJECT => Some(&self.subject),
+            LINE if self.is_line => Some(&self.text),
+            _ => self.values.get(name),
+        }
+    }
 }
 
 /// Facts that tell of something that happened, as a log does.
@@ -97,14 +115,14 @@ impl Nodes {
     }
 
     /// The node of a line or fact: as its path, its subject or its pod says; else as the fact says.
-    fn find(&self, subject: &str, place: &Place, field: Option<&str>) -> String {
+    fn find(&self, subject: &str, place: &Place, field: Option<&str>) -> Shared {
         let by_path = Some(crate::scan::node_of(&place.path)).filter(|node| !node.is_empty());
         by_path
             .or_else(|| subject.strip_prefix("node/"))
             .or_else(|| self.bound.get(subject).map(String::as_str))
             .or(field)
             .unwrap_or("")
-            .to_owned()
+            .into()
     }
 }
 
@@ -113,12 +131,13 @@ impl Sighting {
     /// One that says no more than where it stands.
     pub(crate) fn of_place(place: Place) -> Self {
         Self {
-            subject: String::new(),
-            node: String::new(),
+            subject: Shared::default(),
+            node: Shared::default(),
             place,
-            text: String::new(),
+            text: Shared::default(),
             says: String::new(),
             values: Arc::default(),
+            is_line: false,
             at: None,
             last: None,
             count: 1,
@@ -138,9 +157,9 @@ impl Sighting {
 
 /// A fact that signals were seen on, as all of them tell it.
 pub(super) struct Viewed {
-    subject: String,
+    subject: Shared,
     place: Place,
-    text: String,
+    text: Shared,
     at: Option<DateTime<Utc>>,
     /// Node that the fact names.
     node: Option<String>,
@@ -157,14 +176,14 @@ impl Viewed {
                 values.insert(name.clone(), plain(value));
             }
         }
-        values.insert("subject".into(), view.subject.clone());
+        values.remove(SUBJECT);
         values.insert("host_file".into(), host_file(&view.place.path));
         let count = view.fields.get("count").and_then(Value::as_u64);
         let node = view.fields.get("node").and_then(Value::as_str);
         Self {
             node: node.map(str::to_owned),
             count: count.unwrap_or(1).max(1),
-            subject: view.subject,
+            subject: view.subject.into(),
             place: view.place,
             text: view.text,
             at: view.at,
@@ -176,7 +195,10 @@ impl Viewed {
 /// From a fact.
 pub(super) fn from_view(kind: &str, view: &Viewed, says: &str, nodes: &Nodes) -> Sighting {
     Sighting {
-        says: template::fill(says, |name| view.values.get(name)),
+        says: template::fill(says, |name| match name {
+            SUBJECT => Some(&view.subject),
+            _ => view.values.get(name),
+        }),
         node: nodes.find(&view.subject, &view.place, view.node.as_deref()),
         subject: view.subject.clone(),
         place: view.place.clone(),
@@ -195,31 +217,40 @@ pub(super) fn from_view(kind: &str, view: &Viewed, says: &str, nodes: &Nodes) ->
         silent: false,
         count: view.count,
         values: Arc::clone(&view.values),
+        is_line: false,
     }
 }
 
 /// From a line; `like` are the values of another that the same expression matches, where there is one.
 pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes, like: Option<&Values>) -> Sighting {
-    let mut values: BTreeMap<_, _> = hit.captures.iter().cloned().collect();
-    values.insert("subject".into(), hit.subject.clone());
-    values.insert("line".into(), hit.text.clone());
+    let captures = hit.captures.iter();
+    let captures = captures.map(|(name, value)| (name.to_string(), value.to_string()));
+    let mut values: BTreeMap<_, _> = captures.collect();
+    values.insert(SUBJECT.into(), hit.subject.to_string());
+    values.insert(LINE.into(), hit.text.to_string());
     values.insert("host_file".into(), host_file(&hit.place.path));
     let speaker = if hit.speaker.is_empty() {
         &hit.subject
     } else {
         &hit.speaker
     };
-    values.insert("speaker".into(), speaker.clone());
-    if let Some(size) = nodes.shm.get(&hit.subject) {
+    values.insert("speaker".into(), speaker.to_string());
+    if let Some(size) = nodes.shm.get(hit.subject.as_str()) {
         values.insert("shm".into(), size.clone());
     }
     let node = nodes.find(&hit.subject, &hit.place, None);
     if !node.is_empty() {
         // What the line itself calls a node goes first.
-        values.entry("node".into()).or_insert_with(|| node.clone());
+        values
+            .entry("node".into())
+            .or_insert_with(|| node.to_string());
+    }
+    let says = template::fill_from(says, &values);
+    for name in [SUBJECT, LINE] {
+        values.remove(name);
     }
     Sighting {
-        says: template::fill_from(says, &values),
+        says,
         node,
         subject: hit.subject.clone(),
         place: hit.place.clone(),
@@ -242,6 +273,7 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes, like: Option<&Value
         log_ends: None,
         silent: false,
         values: Arc::new(Values::like(&values, like)),
+        is_line: true,
     }
 }
 

@@ -163,7 +163,7 @@ impl<'a> Silence<'a> {
 
 /// Whether a speaker said it while it started, and went on for at least as long without it.
 fn is_of_the_start(span: &LogSpan, quiet: i64, hit: &Hit) -> bool {
-    let first = span.first.get(&hit.speaker);
+    let first = span.first.get(hit.speaker.as_str());
     let took = first.and_then(|first| moment(hit).since(first));
     took.is_some_and(|took| (0..=STARTS).contains(&took) && quiet >= GOES_ON && quiet >= took)
 }
@@ -211,7 +211,7 @@ mod tests {
                     path: "events.txt".into(),
                     line: Some(line),
                 },
-                text: String::new(),
+                text: crate::shared::Shared::default(),
                 at: None,
             })
         };

@@ -154,7 +154,7 @@ impl<'a> Unwell<'a> {
         let keeps = rule.file.before_start && rule.file.family == "scheduling";
         let decisive = deciding(group, shared, seen);
         let mut all = decisive.iter().flatten();
-        let is_placed = |one: &&Sighting| self.placed.contains(&one.subject) && !one.state;
+        let is_placed = |one: &&Sighting| self.placed.contains(one.subject.as_str()) && !one.state;
         keeps && !decisive.is_empty() && all.all(is_placed)
     }
 
@@ -174,7 +174,7 @@ impl<'a> Unwell<'a> {
         let repeats = rule.file.repeats || REPEATED.contains(&family);
         let silent = |one: &Sighting| {
             let of_an_event = one.event && !MACHINE.contains(&family);
-            let fails = !self.recovered && self.subjects.contains(&one.subject);
+            let fails = !self.recovered && self.subjects.contains(one.subject.as_str());
             (repeats || of_an_event) && self.fell_silent(one) && !fails
         };
         if decisive.iter().any(|all| all.iter().all(|one| silent(one))) {
@@ -203,7 +203,7 @@ impl<'a> Unwell<'a> {
                     .to_owned(),
             );
         }
-        let restarted = |one: &&Sighting| self.subjects.contains(&one.subject);
+        let restarted = |one: &&Sighting| self.subjects.contains(one.subject.as_str());
         let on_ready = || decisive.iter().any(|all| !all.iter().any(restarted));
         if rule.file.control_plane && self.recovered && on_ready() {
             return Some(
@@ -244,10 +244,13 @@ impl<'a> Unwell<'a> {
 
     /// Whether something that fails may be so because of what was seen here.
     fn touches(&self, family: &str, one: &Sighting) -> bool {
-        if self.subjects.contains(&one.subject) {
+        if self.subjects.contains(one.subject.as_str()) {
             return true;
         }
-        let of_a_well_pod = self.pods.get(&one.subject).is_some_and(|(well, ..)| *well);
+        let of_a_well_pod = self
+            .pods
+            .get(one.subject.as_str())
+            .is_some_and(|(well, ..)| *well);
         if of_a_well_pod && OF_THE_POD.contains(&family) {
             return false;
         }

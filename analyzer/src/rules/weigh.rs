@@ -83,12 +83,8 @@ fn near(one: &Sighting, other: &Sighting) -> bool {
     if one.scattered.is_empty() || other.scattered.is_empty() {
         return true;
     }
-    let folder = |path: &String| {
-        path.rsplit_once('/')
-            .map_or("", |(folder, _)| folder)
-            .to_owned()
-    };
-    let folders: Vec<String> = one.scattered.iter().map(folder).collect();
+    let folder = |path| str::rsplit_once(path, '/').map_or("", |(folder, _)| folder);
+    let folders: Vec<&str> = one.scattered.iter().map(|path| folder(path)).collect();
     let same = other
         .scattered
         .iter()
@@ -219,7 +215,7 @@ impl<'a> Present<'a> {
         {
             return Some(over);
         }
-        if let Some((_, place)) = self.pods.get(&one.subject)
+        if let Some((_, place)) = self.pods.get(one.subject.as_str())
             && one.place.path.ends_with("previous.log")
         {
             return Some(Over {
@@ -231,9 +227,9 @@ impl<'a> Present<'a> {
             return Some(over);
         }
         let last = one.last?;
-        if let Some((Some(since), place)) = self.pods.get(&one.subject)
+        if let Some((Some(since), place)) = self.pods.get(one.subject.as_str())
             && last < *since
-            && (self.settled.contains(&one.subject)
+            && (self.settled.contains(one.subject.as_str())
                 || self.now.is_some_and(|now| now - *since >= WELL))
         {
             return Some(since_then("the pod is healthy", *since, place));
@@ -269,8 +265,8 @@ impl<'a> Present<'a> {
 
     /// What ended that a container ended: its pod has settled since.
     pub(super) fn outlived(&self, one: &Sighting) -> Option<Over> {
-        let (since, place) = self.pods.get(&one.subject)?;
-        let since = (*since).filter(|_| self.settled.contains(&one.subject))?;
+        let (since, place) = self.pods.get(one.subject.as_str())?;
+        let since = (*since).filter(|_| self.settled.contains(one.subject.as_str()))?;
         let before = one.last.is_some_and(|last| last < since);
         before.then(|| since_then("the pod is healthy", since, place))
     }
@@ -290,7 +286,7 @@ impl<'a> Present<'a> {
                 && hit.also.is_empty()
                 && after.last_place.line > hit.last_place.line;
             let same_node =
-                !one.node.is_empty() && crate::scan::node_of(&after.place.path) == one.node;
+                !one.node.is_empty() && one.node == crate::scan::node_of(&after.place.path);
             let same_host = !hit.host.is_empty() && hit.host == after.host;
             let in_time = after
                 .last

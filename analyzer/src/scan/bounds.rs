@@ -100,7 +100,7 @@ impl Gather<'_> {
             "from here on objects were left out: the input holds more than are evaluated together";
         self.problems.push(Problem {
             place: Place {
-                path: path.to_owned(),
+                path: path.into(),
                 line,
             },
             text: text.to_owned(),

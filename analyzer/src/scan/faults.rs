@@ -58,7 +58,7 @@ fn problem(origin: &Origin<'_>, lines_before: usize, text: String) -> Problem {
         .saturating_add(1);
     Problem {
         place: Place {
-            path: origin.path.to_owned(),
+            path: origin.path.into(),
             line: Some(line),
         },
         text,

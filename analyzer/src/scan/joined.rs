@@ -19,6 +19,7 @@ use crate::facts::Facts;
 use crate::join::Member;
 use crate::model::{Place, Problem};
 use crate::parsers::Read;
+use crate::shared::Shared;
 
 /// The node whose bundle holds each entry of the cluster.
 pub type Homes = BTreeMap<String, String>;
@@ -102,15 +103,15 @@ pub(crate) fn lead_home(homes: &Homes, facts: &mut Facts, problems: &mut [Proble
 }
 
 fn home(homes: &Homes, place: &mut Place) {
-    if let Some(node) = homes.get(&place.path) {
-        place.path = format!("{node}:{}", place.path);
+    if let Some(node) = homes.get(place.path.as_str()) {
+        place.path = format!("{node}:{}", place.path).into();
     }
 }
 
 fn of_reader(member: &Member, problem: &casefile_bundle::ReadProblem) -> Problem {
     Problem {
         place: Place {
-            path: String::new(),
+            path: Shared::default(),
             line: None,
         },
         text: format!("{}: {problem}", member.name),
@@ -314,7 +315,7 @@ fn entries<'a>(
 impl Out {
     /// Puts the node of the bundle before the places of everything read from a list.
     fn lead_home(&mut self, node: &str) {
-        let lead = |place: &mut Place| place.path = format!("{node}:{}", place.path);
+        let lead = |place: &mut Place| place.path = format!("{node}:{}", place.path).into();
         for fact in &mut self.parsed.facts {
             fact.rewrite(&mut |place, _| lead(place));
         }

@@ -36,7 +36,7 @@ pub(super) fn parse_lines(
             continue;
         }
         let place = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(number),
         };
         if number == 1 && is_list(json) {
@@ -218,7 +218,7 @@ fn end_of_text(text: &[u8], mut at: usize) -> Option<usize> {
 /// Reads objects in YAML as the list that we hold them in as JSON, up to so many facts.
 pub(super) fn parse_yaml(router: &Router, path: &str, text: &str, room: usize) -> Bounded {
     let place = |line| Place {
-        path: path.to_owned(),
+        path: path.into(),
         line: Some(line),
     };
     let mut all = All::default();

@@ -52,7 +52,7 @@ where
     for line in merge_alike(lines) {
         facts.add(AnyFact::new(Fact {
             place: line.place.clone(),
-            text: line.text.clone(),
+            text: line.text.as_str().into(),
             at: line.at,
             data: line,
         }));

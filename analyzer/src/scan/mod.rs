@@ -137,7 +137,7 @@ fn guarded<T: From<Parsed>>(id: &str, path: &str, parse: impl FnOnce() -> T) -> 
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(parse));
     caught.unwrap_or_else(|_| {
         let place = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: None,
         };
         Parsed::problem(

@@ -14,6 +14,7 @@ use crate::facts::{AnyFact, Fact, FactType, Facts};
 use crate::loose::{self, What};
 use crate::model::{Place, Problem};
 use crate::parsers::{Channel, Document, Parsed, Read, Said};
+use crate::shared::Shared;
 
 use super::patterns::Hit;
 use super::{Documents, Router, guarded};
@@ -29,7 +30,7 @@ pub type Origins = BTreeMap<String, Place>;
 
 /// Leads a place in a pasted entry back to the text it was pasted in.
 pub fn original(origins: &Origins, place: &Place) -> Option<Place> {
-    let origin = origins.get(&place.path)?;
+    let origin = origins.get(place.path.as_str())?;
     let before = place.line.unwrap_or(1).saturating_sub(1);
     Some(Place {
         path: origin.path.clone(),
@@ -85,7 +86,7 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
     let found = std::panic::AssertUnwindSafe(|| loose::pieces(text));
     let Ok(found) = std::panic::catch_unwind(found) else {
         let place = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: None,
         };
         let text = "was searched for lines only; recognising its pieces failed, which is a bug in casefile";
@@ -105,7 +106,7 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
     let newest = loose::newest(text).map(|(data, line)| marked(path, data, line));
     if loose::is_container_log(path, text) {
         let place = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(1),
         };
         let list = Entry::PodLog("pasted/pasted/pasted.log").path();
@@ -123,7 +124,7 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
     let lines: Vec<&str> = text.lines().collect();
     for piece in found {
         let origin = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(piece.line),
         };
         let extent = piece.text.lines().count();
@@ -167,10 +168,10 @@ fn marked<T: FactType>(path: &str, data: T, line: u32) -> AnyFact {
 fn quoted<T: FactType>(path: &str, data: T, line: u32, text: String) -> AnyFact {
     AnyFact::new(Fact {
         place: Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(line),
         },
-        text,
+        text: text.into(),
         at: None,
         data,
     })
@@ -236,7 +237,7 @@ fn point(parsed: &mut Parsed, lines: &[&str], starts: &BTreeSet<usize>, end: usi
             let value = text.rsplit('"').nth(1).unwrap_or("").to_owned();
             let at = line_with(lines, object(place), &value);
             place.line = u32::try_from(at + 1).ok();
-            *text = quote(lines, at);
+            *text = quote(lines, at).into();
         });
     }
     for said in &mut parsed.said {
@@ -299,12 +300,12 @@ pub(super) fn unlisted_releases(documents: &Documents, facts: &Facts) -> Vec<Any
             ..HelmRelease::default()
         };
         let place = Place {
-            path: path.clone(),
+            path: path.as_str().into(),
             line: Some(1),
         };
         found.push(AnyFact::new(Fact {
             place,
-            text: String::new(),
+            text: Shared::default(),
             at: None,
             data,
         }));
@@ -421,7 +422,7 @@ pub(super) fn place(router: &Router, entry: PastedEntry, node: &str, number: usi
         fact.rewrite(&mut |place, text| {
             let before = usize::try_from(place.line.unwrap_or(1)).unwrap_or(1);
             if let Some(line) = shown.lines().nth(before.saturating_sub(1)) {
-                *text = crate::facts::excerpt(line.trim(), 400);
+                *text = crate::facts::excerpt(line.trim(), 400).into();
             }
         });
     }
@@ -442,7 +443,7 @@ pub(crate) fn lead_hits_back(origins: &Origins, hits: &mut [Hit]) {
             hit.place = found;
         }
         let also = std::mem::take(&mut hit.also).into_iter().map(|path| {
-            let origin = origins.get(&path);
+            let origin = origins.get(path.as_str());
             origin.map_or(path, |place| place.path.clone())
         });
         hit.also = also.collect();

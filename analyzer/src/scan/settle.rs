@@ -103,7 +103,7 @@ impl Sink<'_> {
             lost |= !self.spill.take(kept, &mut text);
         }
         let at = |line| Place {
-            path: path.to_owned(),
+            path: path.into(),
             line,
         };
         let problem = |text: &str| Problem {

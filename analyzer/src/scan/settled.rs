@@ -19,6 +19,7 @@ use crate::facts::{AnyFact, Facts};
 use crate::grade::Grade;
 use crate::model::{Place, Problem};
 use crate::parsers::{DriverLine, HostLine, PacketLine};
+use crate::shared::Shared;
 
 /// What a person pastes has no more lines of unknown origin, and no more files, than this.
 pub(super) const PASTED_LINES: u32 = 400;
@@ -183,7 +184,7 @@ impl Settled {
         let all = [ends, lines, texts, hits].into_iter().flatten();
         all.map(|text| Problem {
             place: Place {
-                path: String::new(),
+                path: Shared::default(),
                 line: None,
             },
             text,
@@ -239,13 +240,13 @@ mod tests {
             ..LogEnd::default()
         };
         let place = Place {
-            path: path.clone(),
+            path: path.as_str().into(),
             line: Some(1),
         };
         let fact = Fact {
             data,
             place,
-            text: "x".repeat(600),
+            text: "x".repeat(600).into(),
             at: None,
         };
         (path, grade, fact.into())
@@ -262,7 +263,7 @@ mod tests {
         settled.state(Vec::new(), &mut facts);
         facts.sort();
         let ends = facts.table::<LogEnd>().iter();
-        let ends = ends.map(|one| (one.place.path.clone(), one.data.grade));
+        let ends = ends.map(|one| (one.place.path.to_string(), one.data.grade));
         (ends.collect(), losses)
     }
 

@@ -34,7 +34,7 @@ type CameUp = (u32, Option<DateTime<Utc>>);
 pub(super) fn newest(hits: &[Hit]) -> Option<Boot> {
     let said = hits.iter().filter(|hit| !hit.boot.is_empty());
     let newest = said.max_by_key(|hit| hit.last)?;
-    Some((newest.boot.clone(), newest.last))
+    Some((newest.boot.to_string(), newest.last))
 }
 
 /// What the pieces of an entry say of starts of the machine.

@@ -49,7 +49,7 @@ pub(super) fn say(
     told: &BTreeMap<u32, String>,
 ) -> (Option<AnyFact>, Vec<Problem>) {
     let place = |line: Option<&u32>| Place {
-        path: path.to_owned(),
+        path: path.into(),
         line: line.map(|line| line.saturating_add(1)),
     };
     let mut problems = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn say(
     }
     let fact = lines.first().copied().map(|first| {
         let place = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(first),
         };
         let (text, at) = (String::new(), None);
@@ -84,7 +84,7 @@ pub(super) fn say(
         Fact {
             data,
             place,
-            text,
+            text: text.into(),
             at,
         }
         .into()

@@ -112,7 +112,7 @@ fn a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before() {
             let shown = incident
                 .evidence
                 .iter()
-                .any(|line| !logs.contains(&line.place.path));
+                .any(|line| !logs.iter().any(|log| line.place.path == *log));
             if !shown {
                 wrong.push(format!(
                     "{}: {} rests on an earlier boot",

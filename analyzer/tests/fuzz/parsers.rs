@@ -82,7 +82,7 @@ fn parse(parser: &Parser, path: &str, bytes: &[u8]) -> Vec<Parsed> {
             let items = text.lines().take(60).zip(1u32..).map(|(line, number)| {
                 let json = line.trim().trim_end_matches(',').as_bytes();
                 let place = Place {
-                    path: path.to_owned(),
+                    path: path.into(),
                     line: Some(number),
                 };
                 parse(&Item { json, place })

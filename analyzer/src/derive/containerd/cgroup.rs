@@ -93,7 +93,8 @@ pub(super) fn facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance)
                 path: config
                     .files
                     .first()
-                    .map_or_else(String::new, |file| file.bundle_path.clone()),
+                    .map_or_else(String::new, |file| file.bundle_path.clone())
+                    .into(),
                 line: None,
             };
             let (place, text) =
@@ -101,7 +102,7 @@ pub(super) fn facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance)
             Fact {
                 data,
                 place,
-                text,
+                text: text.into(),
                 at: None,
             }
             .into()

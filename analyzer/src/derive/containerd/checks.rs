@@ -9,6 +9,7 @@ use crate::derive::Known;
 use crate::facts::runtime::{ConfigFault, HandlerCheck};
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
+use crate::shared::Shared;
 
 pub(super) fn handler_fact(
     known: &Known<'_>,
@@ -39,7 +40,7 @@ pub(super) fn handler_fact(
         (Some(place), _) => of_place(known, place),
         (None, Some(root)) => {
             let place = Place {
-                path: root.bundle_path.clone(),
+                path: root.bundle_path.as_str().into(),
                 line: Some(1),
             };
             let text = text_at(known, &place).unwrap_or_default();
@@ -47,7 +48,7 @@ pub(super) fn handler_fact(
         }
         (None, None) => (
             Place {
-                path: String::new(),
+                path: Shared::default(),
                 line: None,
             },
             String::new(),
@@ -56,7 +57,7 @@ pub(super) fn handler_fact(
     let fact = Fact {
         data,
         place,
-        text,
+        text: text.into(),
         at: None,
     };
     std::iter::once(fact.into()).chain(otherwise).collect()
@@ -82,7 +83,7 @@ pub(super) fn fault_fact(
         || {
             (
                 Place {
-                    path: String::new(),
+                    path: Shared::default(),
                     line: None,
                 },
                 String::new(),
@@ -100,7 +101,7 @@ pub(super) fn fault_fact(
             detail: problem.to_string(),
         },
         place,
-        text,
+        text: text.into(),
         at: None,
     }
     .into()

@@ -9,6 +9,7 @@ use crate::containerd::{EffectiveConfig, FileLine, Handler, Known};
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
 use crate::model::state::{Layer, LayerSetting, RuntimeLayers};
+use crate::shared::Shared;
 
 /// Name of the lowest layer.
 const BUILT_IN: &str = "built into containerd";
@@ -64,7 +65,7 @@ impl Sorted {
 
 fn place(line: &FileLine) -> Place {
     Place {
-        path: line.bundle_path.clone(),
+        path: line.bundle_path.as_str().into(),
         line: (line.line > 0).then_some(line.line),
     }
 }
@@ -123,10 +124,10 @@ pub(super) fn fact(
             layers,
         },
         place: Place {
-            path: root.unwrap_or_default(),
+            path: root.unwrap_or_default().into(),
             line: None,
         },
-        text: String::new(),
+        text: Shared::default(),
         at: None,
     }
     .into()

@@ -28,6 +28,7 @@ use crate::facts::runtime::ContainerdInstance;
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
 use crate::parsers::{CapturedFile, InstanceRecord};
+use crate::shared::Shared;
 use casefile_bundle::Entry;
 use checks::{fault_fact, handler_fact, word};
 
@@ -145,7 +146,7 @@ fn processes(known: &Known<'_>, node: &str) -> Vec<Seen> {
 
 fn evidence(place: &Place, text: &str) -> Evidence {
     Evidence {
-        path: place.path.clone(),
+        path: place.path.to_string(),
         line: place.line.unwrap_or(0),
         text: text.to_owned(),
     }
@@ -257,7 +258,7 @@ fn instance_fact(
             || {
                 (
                     Place {
-                        path: String::new(),
+                        path: Shared::default(),
                         line: None,
                     },
                     String::new(),
@@ -269,7 +270,7 @@ fn instance_fact(
     Fact {
         data,
         place,
-        text,
+        text: text.into(),
         at: None,
     }
     .into()
@@ -278,7 +279,7 @@ fn instance_fact(
 /// A line of the bundle with its own text where that is kept, else the text that was read from it.
 fn of_evidence(known: &Known<'_>, line: &Evidence) -> (Place, String) {
     let place = Place {
-        path: line.path.clone(),
+        path: line.path.as_str().into(),
         line: (line.line > 0).then_some(line.line),
     };
     let text = text_at(known, &place).unwrap_or_else(|| focus(&line.text));
@@ -287,7 +288,7 @@ fn of_evidence(known: &Known<'_>, line: &Evidence) -> (Place, String) {
 
 pub(super) fn of_place(known: &Known<'_>, place: &crate::containerd::FileLine) -> (Place, String) {
     let place = Place {
-        path: place.bundle_path.clone(),
+        path: place.bundle_path.as_str().into(),
         line: Some(place.line),
     };
     let text = text_at(known, &place).unwrap_or_default();
@@ -296,7 +297,11 @@ pub(super) fn of_place(known: &Known<'_>, place: &crate::containerd::FileLine) -
 
 fn text_at(known: &Known<'_>, place: &Place) -> Option<String> {
     let line = usize::try_from(place.line?).ok()?.checked_sub(1)?;
-    let text = known.documents.get(&place.path)?.lines().nth(line)?;
+    let text = known
+        .documents
+        .get(place.path.as_str())?
+        .lines()
+        .nth(line)?;
     Some(focus(text.trim()))
 }
 

@@ -130,7 +130,7 @@ pub(super) fn facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance)
                 Fact {
                     data,
                     place,
-                    text,
+                    text: text.into(),
                     at: None,
                 }
                 .into(),

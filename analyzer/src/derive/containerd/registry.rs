@@ -11,6 +11,7 @@ use crate::facts::runtime_parts::RegistryHost;
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
 use crate::runtimes::registry::{self, Resolution};
+use crate::shared::Shared;
 
 /// Registries asked about; a cluster names a handful.
 const MAX_HOSTS: usize = 50;
@@ -54,7 +55,7 @@ fn fact(
     let nowhere = || {
         (
             Place {
-                path: String::new(),
+                path: Shared::default(),
                 line: None,
             },
             String::new(),
@@ -77,7 +78,7 @@ fn fact(
     Fact {
         data,
         place,
-        text,
+        text: text.into(),
         at: None,
     }
     .into()

@@ -14,6 +14,7 @@ use crate::derive::Known;
 use crate::facts::said::SaidOtherwise;
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
+use crate::shared::Shared;
 
 /// The handlers that the running runtime lists, and where it does.
 pub(super) struct Said {
@@ -96,13 +97,13 @@ impl Said {
             sentence,
         };
         let place = Place {
-            path: self.path.clone(),
+            path: self.path.as_str().into(),
             line: None,
         };
         Fact {
             data,
             place,
-            text: String::new(),
+            text: Shared::default(),
             at: None,
         }
         .into()

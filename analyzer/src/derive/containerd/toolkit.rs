@@ -12,6 +12,7 @@ use crate::facts::kube::{HelmRelease, Pod, Workload};
 use crate::facts::runtime::ToolkitTarget;
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
+use crate::shared::Shared;
 
 /// A toolkit that was told something, and by whom.
 struct Told {
@@ -99,7 +100,7 @@ fn target(known: &Known<'_>, resolved: &Resolved, told: &Told) -> AnyFact {
         || {
             (
                 Place {
-                    path: String::new(),
+                    path: Shared::default(),
                     line: None,
                 },
                 String::new(),
@@ -110,7 +111,7 @@ fn target(known: &Known<'_>, resolved: &Resolved, told: &Told) -> AnyFact {
     Fact {
         data,
         place,
-        text,
+        text: text.into(),
         at: None,
     }
     .into()
@@ -168,7 +169,7 @@ fn input<'a>(
     place: &Place,
 ) -> ToolkitInput {
     let source = Evidence {
-        path: place.path.clone(),
+        path: place.path.to_string(),
         line: place.line.unwrap_or(0),
         text: String::new(),
     };

@@ -160,10 +160,10 @@ fn fact<T: crate::facts::FactType>(data: T, origin: &Origin, documents: &Documen
     Fact {
         data,
         place: Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: (origin.line > 0).then_some(origin.line),
         },
-        text: text.unwrap_or_default().trim().to_owned(),
+        text: text.unwrap_or_default().trim().into(),
         at: None,
     }
     .into()
@@ -245,7 +245,7 @@ fn logged(
     let line = Fact {
         data: blocked,
         place: line.place.clone(),
-        text: line.text.clone(),
+        text: line.text.as_str().into(),
         at: line.at,
     };
     std::iter::once(line.into())

@@ -34,7 +34,7 @@ pub(super) fn otherwise(
                 sentence,
             },
             place: line.place.clone(),
-            text: line.text.clone(),
+            text: line.text.as_str().into(),
             at: line.at,
         }
         .into(),

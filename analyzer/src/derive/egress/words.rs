@@ -8,6 +8,7 @@ use crate::firewall::question::Answer;
 use crate::model::Place;
 use crate::model::state::{PacketPath, PathStep};
 use crate::scan::Documents;
+use crate::shared::Shared;
 
 /// Steps of a packet's way that are kept; of a longer way the middle is left out.
 const MOST_STEPS: usize = 16;
@@ -204,7 +205,7 @@ pub(super) fn path(node: &str, question: &str, packet: &Packet, answer: &Answer)
         rule: step.text.clone(),
         does: step.why.clone(),
         place: (step.origin.line > 0).then(|| Place {
-            path: step.origin.path.to_string(),
+            path: step.origin.path.to_string().into(),
             line: Some(step.origin.line),
         }),
     });
@@ -219,18 +220,18 @@ pub(super) fn path(node: &str, question: &str, packet: &Packet, answer: &Answer)
     };
     let place = decided_at(answer).map_or_else(
         || Place {
-            path: String::new(),
+            path: Shared::default(),
             line: None,
         },
         |origin| Place {
-            path: origin.path.to_string(),
+            path: origin.path.to_string().into(),
             line: (origin.line > 0).then_some(origin.line),
         },
     );
     Fact {
         data,
         place,
-        text: String::new(),
+        text: Shared::default(),
         at: None,
     }
     .into()

@@ -17,7 +17,7 @@ use crate::parsers::{Figure, HostLine, HostSays};
 pub(super) fn controllers(known: &Known<'_>, node: &str) -> Vec<(Controller, Place)> {
     let at = |path: &str, controller: Controller| {
         let place = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(controller.line),
         };
         (controller, place)
@@ -42,7 +42,7 @@ struct Boot {
 pub(super) fn secure_boot(known: &Known<'_>, node: &str) -> Option<(bool, Place)> {
     let said = |path: &str, on: bool| {
         let place = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(1),
         };
         (on, place)
@@ -80,7 +80,7 @@ pub(super) fn kernel(known: &Known<'_>, node: &str) -> Option<Read<Place>> {
     let line = known.documents.get(&printed)?.lines().next()?;
     let kernel = line.strip_prefix("Linux ")?.split_whitespace().nth(1)?;
     let place = Place {
-        path: printed,
+        path: printed.into(),
         line: Some(1),
     };
     Some(read(kernel, &place))

@@ -28,7 +28,7 @@ pub(super) fn fact(
     let refusal = refusal(known, node).filter(|_| gpus.is_empty());
     let (text, place) = match (gpus.first(), &refusal) {
         (Some(first), _) => (first.text.clone(), first.place.clone()),
-        (None, Some((line, place))) => (line.clone(), place.clone()),
+        (None, Some((line, place))) => (line.as_str().into(), place.clone()),
         (None, None) => return None,
     };
     let controllers = host::controllers(known, node);
@@ -65,7 +65,7 @@ pub(super) fn fact(
     Some(Fact {
         data,
         place,
-        text,
+        text: text.into(),
         at: None,
     })
 }
@@ -98,7 +98,7 @@ fn refusal(known: &Known<'_>, node: &str) -> Option<(String, Place)> {
         return crash(known, node);
     };
     let place = Place {
-        path: path.clone(),
+        path: path.as_str().into(),
         line: Some(number),
     };
     Some((line.trim().to_owned(), place))
@@ -115,7 +115,7 @@ fn crash(known: &Known<'_>, node: &str) -> Option<(String, Place)> {
         (asked && how.starts_with("ended by ")).then(|| format!("nvidia-smi: {how}"))
     };
     let place = Place {
-        path: "manifest.json".to_owned(),
+        path: "manifest.json".into(),
         line: None,
     };
     Some((source.notes.iter().find_map(ended)?, place))

@@ -57,10 +57,10 @@ pub(super) fn facts(known: &Known<'_>, node: &str) -> Vec<AnyFact> {
                 bytes,
             },
             place: Place {
-                path: path.clone(),
+                path: path.as_str().into(),
                 line: Some(number),
             },
-            text: record.to_owned(),
+            text: record.into(),
             at: None,
         };
         facts.push(fact.into());

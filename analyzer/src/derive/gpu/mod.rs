@@ -16,6 +16,7 @@ use crate::facts::{AnyFact, Fact};
 use crate::gpu::smi;
 use crate::model::Place;
 use crate::parsers::DriverLine;
+use crate::shared::Shared;
 
 /// Joins nvidia-smi, the kernel log, versions on the host, images and nodes.
 pub(super) static DERIVER: Deriver = Deriver { id: "gpu", derive };
@@ -56,14 +57,14 @@ fn from_short_forms(known: &Known<'_>, node: &str) -> Vec<Fact<Gpu>> {
         let report = smi::read(known.documents.get(&path)?).ok()?;
         let gpus = report.cards.into_iter().map(|(line, card)| Fact {
             place: Place {
-                path: path.clone(),
+                path: path.as_str().into(),
                 line: Some(line),
             },
-            text: if card.bus_id.is_empty() {
+            text: Shared::from(if card.bus_id.is_empty() {
                 card.uuid.clone()
             } else {
                 card.bus_id.clone()
-            },
+            }),
             at: None,
             data: Gpu {
                 node: node.to_owned(),

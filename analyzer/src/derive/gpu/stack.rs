@@ -77,7 +77,7 @@ fn both(known: &Known<'_>, node: &str, one: Mismatch<Place>) -> Vec<AnyFact> {
     let facts = sides.into_iter().map(|side| {
         let fact = Fact {
             data: data.clone(),
-            text: text_at(known, &side),
+            text: text_at(known, &side).into(),
             place: side.place,
             at: None,
         };
@@ -96,7 +96,11 @@ fn shown(known: &Known<'_>, place: &Place) -> String {
 fn text_at(known: &Known<'_>, side: &Side<Place>) -> String {
     let line = side.place.line.and_then(|line| {
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
-        known.documents.get(&side.place.path)?.lines().nth(index)
+        known
+            .documents
+            .get(side.place.path.as_str())?
+            .lines()
+            .nth(index)
     });
     match line {
         Some(line) => crate::facts::excerpt(line.trim(), 300),
@@ -155,7 +159,7 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
         controllers: host::controllers(known, node),
         dkms: command("dkms-status").map_or_else(Vec::new, |(path, text)| {
             let place = |line| Place {
-                path: path.clone(),
+                path: path.as_str().into(),
                 line: Some(line),
             };
             stack::dkms(text, place)
@@ -167,7 +171,7 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
 
 fn first_line(path: &str) -> Place {
     Place {
-        path: path.to_owned(),
+        path: path.into(),
         line: Some(1),
     }
 }
@@ -181,7 +185,7 @@ fn labelled(path: &str, text: &str, label: &str) -> Option<Read<Place>> {
     found.map(|(value, number)| Read {
         value: value.to_owned(),
         place: Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(number),
         },
     })
@@ -233,7 +237,7 @@ fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read<Place>)> {
             let library = Read {
                 value: first.version.clone(),
                 place: Place {
-                    path: path.to_owned(),
+                    path: path.into(),
                     line: Some(*number),
                 },
             };
@@ -334,7 +338,7 @@ fn packages(known: &Known<'_>, node: &str) -> Vec<(Pair, Read<Place>)> {
                 .iter()
                 .find_map(|(start, pair)| Some((installed(line, start)?, *pair)))?;
             let place = Place {
-                path: path.clone(),
+                path: path.as_str().into(),
                 line: Some(number),
             };
             let value = version.to_owned();

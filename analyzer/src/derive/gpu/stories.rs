@@ -60,12 +60,12 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
         // A time that names no year or no zone is nowhere but in the line as it stands.
         let text = match line.at {
             Some(_) => line.text.clone(),
-            None => line.data.says.shown.clone(),
+            None => line.data.says.shown.as_str().into(),
         };
         let fact = Fact {
             data,
             place: line.place.clone(),
-            text,
+            text: text.into(),
             at: line.at,
         };
         Some(fact.into())

@@ -178,7 +178,7 @@ fn shown(known: &Known<'_>, release: &Release<'_>, drift: &Drift) -> Vec<AnyFact
             Fact {
                 data,
                 place: place.clone(),
-                text: text.to_owned(),
+                text: text.into(),
                 at: None,
             }
             .into()
@@ -209,7 +209,7 @@ fn told(known: &Known<'_>, release: &Release<'_>, drift: Drift) -> AnyFact {
     Fact {
         data,
         place,
-        text,
+        text: text.into(),
         at: None,
     }
     .into()

@@ -98,5 +98,11 @@ pub(super) fn place(
         text.lines().nth(before)
     });
     let quoted = quoted.map_or_else(String::new, |line| excerpt(line.trim(), 300));
-    (Place { path, line }, quoted)
+    (
+        Place {
+            path: path.into(),
+            line,
+        },
+        quoted,
+    )
 }

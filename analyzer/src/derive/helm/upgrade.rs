@@ -98,7 +98,7 @@ pub(super) fn unread(known: &Known<'_>) -> Vec<AnyFact> {
         let fact = Fact {
             data,
             place,
-            text,
+            text: text.into(),
             at: None,
         };
         fact.into()

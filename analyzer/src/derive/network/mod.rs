@@ -88,10 +88,10 @@ fn fact<T: FactType>(data: T, origin: &Origin, text: &str) -> AnyFact {
     Fact {
         data,
         place: Place {
-            path: origin.path.to_string(),
+            path: origin.path.to_string().into(),
             line: (origin.line > 0).then_some(origin.line),
         },
-        text: crate::facts::excerpt(text, 300),
+        text: crate::facts::excerpt(text, 300).into(),
         at: None,
     }
     .into()

@@ -148,7 +148,7 @@ fn found(node: &str, range: &Range, second: String, second_is: String) -> AnyFac
             second_is,
         },
         place: range.place.clone(),
-        text: range.text.clone(),
+        text: range.text.as_str().into(),
         at: None,
     }
     .into()

@@ -21,6 +21,7 @@ use crate::firewall::question::{Firewall, pod_to_tcp};
 use crate::firewall::route::Routing;
 use crate::model::Place;
 use crate::model::state::{PacketPath, PathStep};
+use crate::shared::Shared;
 
 /// An ordinary port of a pod.
 const POD_PORT: u16 = 8080;
@@ -273,7 +274,7 @@ fn answers(host: &Host<'_>, way: &Way, packet: &Packet) -> String {
 /// The sizes as a drawing.
 fn picture(hosts: &[Host<'_>], data: &PathMtu, way: &Way, origin: &Origin) -> AnyFact {
     let place = |origin: &Origin| Place {
-        path: origin.path.to_string(),
+        path: origin.path.to_string().into(),
         line: (origin.line > 0).then_some(origin.line),
     };
     let steps = way.steps.iter().map(|step| PathStep {
@@ -294,7 +295,7 @@ fn picture(hosts: &[Host<'_>], data: &PathMtu, way: &Way, origin: &Origin) -> An
     Fact {
         data: path,
         place: place(origin),
-        text: String::new(),
+        text: Shared::default(),
         at: None,
     }
     .into()

@@ -7,6 +7,7 @@ use crate::facts::{Fact, FactType, Facts};
 use crate::model::Place;
 use crate::scan::Documents;
 use crate::scan::pasted::Origins;
+use crate::shared::Shared;
 
 fn add<T: FactType>(facts: &mut Facts, data: T) {
     let place = Place {
@@ -16,7 +17,7 @@ fn add<T: FactType>(facts: &mut Facts, data: T) {
     let fact = Fact {
         data,
         place,
-        text: String::new(),
+        text: Shared::default(),
         at: None,
     };
     facts.add(fact.into());

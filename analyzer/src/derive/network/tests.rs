@@ -31,7 +31,7 @@ pub(super) fn add<T: FactType>(facts: &mut Facts, data: T) {
         crate::facts::Fact {
             data,
             place,
-            text,
+            text: text.into(),
             at: None,
         }
         .into(),

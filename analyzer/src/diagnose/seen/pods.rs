@@ -177,13 +177,13 @@ mod tests {
             ..Pod::default()
         };
         let place = Place {
-            path: path.to_owned(),
+            path: path.into(),
             line: Some(1),
         };
         Fact {
             data,
             place,
-            text: String::new(),
+            text: crate::shared::Shared::default(),
             at: None,
         }
     }

@@ -55,7 +55,7 @@ fn event(document: &Document<'_>, line: &str, number: u32) -> Option<AnyFact> {
     let fact = Fact {
         data,
         place: document.line(number),
-        text: excerpt(line.trim(), QUOTED),
+        text: excerpt(line.trim(), QUOTED).into(),
         at: moment(date, time),
     };
     Some(fact.into())

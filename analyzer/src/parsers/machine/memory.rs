@@ -140,7 +140,7 @@ fn recorded(
             corrected: lower.contains("corrected") && !lower.contains("uncorrected"),
         },
         place: document.line(number),
-        text: excerpt(line.trim(), QUOTED),
+        text: excerpt(line.trim(), QUOTED).into(),
         at: at.map(|at| at.to_utc()),
     }
     .into()

@@ -56,7 +56,7 @@ fn quoted<T: FactType>(place: Place, quote: &str, data: T) -> AnyFact {
     Fact {
         data,
         place,
-        text: excerpt(quote, QUOTED),
+        text: excerpt(quote, QUOTED).into(),
         at: None,
     }
     .into()

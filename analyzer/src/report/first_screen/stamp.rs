@@ -288,7 +288,7 @@ mod tests {
     fn the_first_line_of_a_log_that_complains_within_a_day_dates_it() {
         let clocks = Clocks::default();
         let place = Place {
-            path: "a.log".to_owned(),
+            path: "a.log".into(),
             line: None,
         };
         let lines = [
@@ -432,7 +432,7 @@ mod tests {
 
     fn place(number: u32) -> Place {
         Place {
-            path: "a.log".to_owned(),
+            path: "a.log".into(),
             line: Some(number),
         }
     }

@@ -337,7 +337,7 @@ mod tests {
     fn a_moment_stands_on_the_lane_of_who_speaks() {
         let lane = |path: &str, subject: &str, text: &str| {
             let mut one = moment("2026-01-01T00:00:00Z");
-            path.clone_into(&mut one.place.path);
+            one.place.path = path.into();
             subject.clone_into(&mut one.subject);
             text.clone_into(&mut one.text);
             lane_of(&one)

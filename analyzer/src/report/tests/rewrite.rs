@@ -4,6 +4,13 @@ use crate::model::fix::Fix;
 use crate::model::state::{GpuMap, PacketPath, Packing, RuntimeLayers, State};
 use crate::model::*;
 
+/// Applies `f` to the path of a place.
+fn path_of(place: &mut Place, f: &mut dyn FnMut(&mut String)) {
+    let mut path = place.path.to_string();
+    f(&mut path);
+    place.path = path.into();
+}
+
 /// Applies `f` to every string of the analysis.
 pub(super) fn rewrite(analysis: &mut Analysis, f: &mut dyn FnMut(&mut String)) {
     input(&mut analysis.input, f);
@@ -14,7 +21,7 @@ pub(super) fn rewrite(analysis: &mut Analysis, f: &mut dyn FnMut(&mut String)) {
         f(&mut cause.cause);
         f(&mut cause.title);
         f(&mut cause.why);
-        cause.place.iter_mut().for_each(|at| f(&mut at.path));
+        cause.place.iter_mut().for_each(|at| path_of(at, f));
         cause.explained_by.iter_mut().for_each(&mut *f);
     }
     for noise in &mut analysis.benign {
@@ -25,7 +32,7 @@ pub(super) fn rewrite(analysis: &mut Analysis, f: &mut dyn FnMut(&mut String)) {
     for moment in &mut analysis.timeline {
         f(&mut moment.subject);
         f(&mut moment.text);
-        f(&mut moment.place.path);
+        path_of(&mut moment.place, f);
         moment.incident.iter_mut().for_each(&mut *f);
     }
     for source in &mut analysis.coverage {
@@ -37,13 +44,13 @@ pub(super) fn rewrite(analysis: &mut Analysis, f: &mut dyn FnMut(&mut String)) {
         source.so_we_cannot_say.iter_mut().for_each(&mut *f);
     }
     for problem in &mut analysis.problems {
-        f(&mut problem.place.path);
+        path_of(&mut problem.place, f);
         f(&mut problem.text);
     }
     for workload in &mut analysis.impact.workloads {
         f(&mut workload.subject);
         f(&mut workload.state);
-        f(&mut workload.place.path);
+        path_of(&mut workload.place, f);
     }
     state(&mut analysis.state, f);
     let digests = std::mem::take(&mut analysis.digests);
@@ -57,7 +64,7 @@ pub(super) fn rewrite(analysis: &mut Analysis, f: &mut dyn FnMut(&mut String)) {
     for item in &mut analysis.environment {
         f(&mut item.label);
         f(&mut item.value);
-        item.place.iter_mut().for_each(|at| f(&mut at.path));
+        item.place.iter_mut().for_each(|at| path_of(at, f));
     }
 }
 
@@ -65,12 +72,12 @@ fn state(state: &mut State, f: &mut dyn FnMut(&mut String)) {
     for node in &mut state.nodes {
         f(&mut node.name);
         node.pressures.iter_mut().for_each(&mut *f);
-        node.place.iter_mut().for_each(|at| f(&mut at.path));
+        node.place.iter_mut().for_each(|at| path_of(at, f));
         for card in &mut node.cards {
             f(&mut card.bus_id);
             f(&mut card.name);
             card.trouble.iter_mut().for_each(&mut *f);
-            card.place.iter_mut().for_each(|at| f(&mut at.path));
+            card.place.iter_mut().for_each(|at| path_of(at, f));
         }
     }
     for part in &mut state.components {
@@ -78,7 +85,7 @@ fn state(state: &mut State, f: &mut dyn FnMut(&mut String)) {
         f(&mut part.subject);
         f(&mut part.version);
         part.troubled.iter_mut().for_each(&mut *f);
-        part.place.iter_mut().for_each(|at| f(&mut at.path));
+        part.place.iter_mut().for_each(|at| path_of(at, f));
     }
     for row in &mut state.allocation {
         f(&mut row.namespace);
@@ -87,7 +94,7 @@ fn state(state: &mut State, f: &mut dyn FnMut(&mut String)) {
         f(&mut row.kind);
         f(&mut row.subject);
         f(&mut row.what);
-        f(&mut row.place.path);
+        path_of(&mut row.place, f);
     }
     for path in &mut state.packet_paths {
         packet_path(path, f);
@@ -98,25 +105,25 @@ fn state(state: &mut State, f: &mut dyn FnMut(&mut String)) {
     for setting in state.hami.iter_mut().flat_map(|hami| &mut hami.settings) {
         f(&mut setting.name);
         f(&mut setting.value);
-        f(&mut setting.place.path);
+        path_of(&mut setting.place, f);
     }
     for release in state.hami.iter_mut().flat_map(|hami| &mut hami.releases) {
         f(&mut release.name);
         f(&mut release.version);
         f(&mut release.status);
-        f(&mut release.place.path);
+        path_of(&mut release.place, f);
     }
     for webhook in state.hami.iter_mut().flat_map(|hami| &mut hami.webhooks) {
         f(&mut webhook.name);
         f(&mut webhook.failure_policy);
-        f(&mut webhook.place.path);
+        path_of(&mut webhook.place, f);
     }
     for card in state.hami.iter_mut().flat_map(|hami| &mut hami.cards) {
         f(&mut card.node);
         f(&mut card.uuid);
         f(&mut card.kind);
         card.holders.iter_mut().for_each(&mut *f);
-        card.place.iter_mut().for_each(|at| f(&mut at.path));
+        card.place.iter_mut().for_each(|at| path_of(at, f));
     }
 }
 
@@ -177,7 +184,7 @@ fn packet_path(path: &mut PacketPath, f: &mut dyn FnMut(&mut String)) {
         f(&mut step.chain);
         f(&mut step.rule);
         f(&mut step.does);
-        step.place.iter_mut().for_each(|at| f(&mut at.path));
+        step.place.iter_mut().for_each(|at| path_of(at, f));
     }
 }
 
@@ -187,7 +194,7 @@ fn gpu_map(map: &mut GpuMap, f: &mut dyn FnMut(&mut String)) {
         f(&mut card.bus_id);
         f(&mut card.name);
         card.trouble.iter_mut().for_each(&mut *f);
-        card.place.iter_mut().for_each(|at| f(&mut at.path));
+        card.place.iter_mut().for_each(|at| path_of(at, f));
         for client in &mut card.clients {
             for text in [
                 &mut client.name,
@@ -203,7 +210,7 @@ fn gpu_map(map: &mut GpuMap, f: &mut dyn FnMut(&mut String)) {
         f(&mut holder.pod);
         f(&mut holder.owner);
         f(&mut holder.state);
-        holder.place.iter_mut().for_each(|at| f(&mut at.path));
+        holder.place.iter_mut().for_each(|at| path_of(at, f));
     }
 }
 
@@ -219,7 +226,7 @@ fn packed(packing: &mut Packing, f: &mut dyn FnMut(&mut String)) {
         f(&mut node.node);
         f(&mut node.refused);
         node.holders.iter_mut().for_each(&mut *f);
-        node.place.iter_mut().for_each(|at| f(&mut at.path));
+        node.place.iter_mut().for_each(|at| path_of(at, f));
     }
 }
 
@@ -233,7 +240,7 @@ fn runtime_layers(layers: &mut RuntimeLayers, f: &mut dyn FnMut(&mut String)) {
         for setting in &mut layer.settings {
             f(&mut setting.name);
             f(&mut setting.value);
-            setting.place.iter_mut().for_each(|at| f(&mut at.path));
+            setting.place.iter_mut().for_each(|at| path_of(at, f));
         }
     }
 }
@@ -248,7 +255,7 @@ fn input(input: &mut Input, f: &mut dyn FnMut(&mut String)) {
 
 fn evidence(lines: &mut [Evidence], f: &mut dyn FnMut(&mut String)) {
     for line in lines {
-        f(&mut line.place.path);
+        path_of(&mut line.place, f);
         f(&mut line.text);
         f(&mut line.says);
     }
@@ -306,7 +313,7 @@ fn incident(incident: &mut Incident, f: &mut dyn FnMut(&mut String)) {
         table.columns.iter_mut().for_each(&mut *f);
         for cell in table.rows.iter_mut().flatten() {
             f(&mut cell.text);
-            cell.place.iter_mut().for_each(|at| f(&mut at.path));
+            cell.place.iter_mut().for_each(|at| path_of(at, f));
         }
     }
     for figure in &mut incident.figures {

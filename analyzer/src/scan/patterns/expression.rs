@@ -219,7 +219,7 @@ pub(super) type Caught<'t> = Vec<(&'t str, Cow<'t, str>)>;
 /// The same to be kept.
 pub(super) fn kept(caught: &Caught<'_>) -> Captures {
     let kept = caught.iter();
-    kept.map(|(name, value)| ((*name).to_owned(), value.as_ref().to_owned()))
+    kept.map(|(name, value)| ((*name).into(), value.as_ref().into()))
         .collect()
 }
 

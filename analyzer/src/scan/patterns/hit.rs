@@ -11,6 +11,7 @@ use crate::dress::Voice;
 use crate::lines::LogLine;
 use crate::model::Place;
 use crate::parsers::{Channel, DriverLine, HostLine, PacketLine, Repeated, Statement};
+use crate::shared::Shared;
 
 /// Different groups of one pattern that are kept from one stretch of log; more are counted only.
 const GROUPS_PER_PIECE: usize = 40;
@@ -20,7 +21,7 @@ const MOST_ENTRIES: usize = 16;
 const MOST_SCATTERED: usize = 48;
 
 /// Named captures, sorted. Hundreds of thousands of lines may match, and a map for each would take half a kilobyte.
-pub type Captures = Vec<(String, String)>;
+pub type Captures = Vec<(Shared, Shared)>;
 
 /// Lines that matched a pattern and are alike in subject and captures.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,15 +29,15 @@ pub struct Hit {
     /// Index of the pattern.
     pub pattern: usize,
     /// What the line is about.
-    pub subject: String,
+    pub subject: Shared,
     /// Who said it: a unit or a pod; empty for messages inside objects.
-    pub speaker: String,
+    pub speaker: Shared,
     /// Named captures, in the order of their names.
     pub captures: Captures,
     /// Where the first one stands.
     pub place: Place,
     /// Text of the first one.
-    pub text: String,
+    pub text: Shared,
     /// Time of the first one.
     pub at: Option<DateTime<Utc>>,
     /// Time of the last one.
@@ -48,19 +49,19 @@ pub struct Hit {
     /// Where the last one stands.
     pub last_place: Place,
     /// Host that the last one names; empty where it names none.
-    pub host: String,
+    pub host: Shared,
     /// Clock of the last one, without a year; orders lines of one host.
     pub clock: Option<u32>,
     /// klog's own clock of the last one; orders lines of one program.
     pub klog: Option<u32>,
     /// Boot of the last one, as the journal calls it; empty where nothing says.
-    pub boot: String,
+    pub boot: Shared,
     /// All of them were said before the machine's last start.
     pub earlier_boot: bool,
     /// It stands in a text of unknown origin that is more than what a person pastes.
     pub scattered: bool,
     /// Other entries that hold alike ones: the first by their paths, at most [`MOST_ENTRIES`].
-    pub also: BTreeSet<String>,
+    pub also: BTreeSet<Shared>,
 }
 
 impl Hit {
@@ -68,20 +69,20 @@ impl Hit {
     fn of(pattern: usize, regex: &Expression, captures: Captures, line: &LogLine<'_>) -> Self {
         Self {
             pattern,
-            subject: line.subject(),
-            speaker: line.speaker.to_string(),
+            subject: line.subject().into(),
+            speaker: line.speaker.as_ref().into(),
             captures,
             place: line.place(),
-            text: regex.around(line.shown()),
+            text: Shared::alone(&regex.around(line.shown())),
             at: line.at,
             last: line.at,
             count: 1,
             voice: line.voice,
             last_place: line.place(),
-            host: line.host.to_string(),
+            host: line.host.as_ref().into(),
             clock: line.clock,
             klog: line.klog,
-            boot: line.boot.to_string(),
+            boot: line.boot.as_ref().into(),
             earlier_boot: false,
             scattered: line.channel == Channel::Text,
             also: BTreeSet::new(),
@@ -99,8 +100,8 @@ impl Hit {
         self.at = crate::lines::earliest(self.at, line.at);
         if line.at >= self.last {
             self.last_place.line = line.place_line();
-            line.host.as_ref().clone_into(&mut self.host);
-            line.boot.as_ref().clone_into(&mut self.boot);
+            name(&line.host, &mut self.host);
+            name(&line.boot, &mut self.boot);
             self.clock = line.clock;
             self.klog = line.klog;
         }
@@ -159,6 +160,13 @@ impl Hit {
     }
 }
 
+/// Writes down a name that is most often known.
+fn name(name: &str, into: &mut Shared) {
+    if *into != *name {
+        *into = name.into();
+    }
+}
+
 /// What a stretch of lines held.
 #[derive(Default)]
 pub struct Found {
@@ -208,11 +216,11 @@ impl Counter {
         let alike = |hit: &Hit| {
             let pairs = hit.captures.iter().zip(caught);
             hit.pattern == pattern
-                && hit.speaker == line.speaker
+                && *hit.speaker == *line.speaker
                 && hit.captures.len() == caught.len()
                 && pairs
                     .into_iter()
-                    .all(|((name, value), caught)| *name == caught.0 && *value == caught.1)
+                    .all(|((name, value), caught)| *name == caught.0 && **value == *caught.1)
         };
         let mut hasher = DefaultHasher::new();
         (pattern, &line.speaker, caught).hash(&mut hasher);

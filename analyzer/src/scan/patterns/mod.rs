@@ -28,6 +28,7 @@ use crate::dress::Voice;
 use crate::dress::respell;
 pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Said};
+use crate::shared::Shared;
 use crate::{shipped, spread};
 use clauses::Clauses;
 pub use expression::{Expression, LinePattern};
@@ -191,19 +192,19 @@ impl Patterns {
         Some(Hit {
             pattern: index,
             captures,
-            subject: said.subject.clone(),
-            speaker: String::new(),
+            subject: said.subject.as_str().into(),
+            speaker: Shared::default(),
             place: said.place.clone(),
-            text: self.patterns.get(index)?.regex.around(&said.text),
+            text: Shared::alone(&self.patterns.get(index)?.regex.around(&said.text)),
             at: said.at,
             last: said.at,
             count: said.count,
             voice: Voice::Spoken,
             last_place: said.place.clone(),
-            host: String::new(),
+            host: Shared::default(),
             clock: None,
             klog: None,
-            boot: String::new(),
+            boot: Shared::default(),
             earlier_boot: false,
             scattered: false,
             also: BTreeSet::new(),
