@@ -331,6 +331,9 @@ fn activity(facts: &Facts) -> Vec<Activity> {
                 place: event.place.clone(),
             });
         }
+        if rows.len() > 64 * MOST_ACTIVITY {
+            keep_most(&mut rows);
+        }
     }
     for pod in facts.table::<Pod>() {
         let data = &pod.data;
@@ -349,12 +352,15 @@ fn activity(facts: &Facts) -> Vec<Activity> {
             });
         }
     }
+    keep_most(&mut rows);
+    rows
+}
+
+/// Keeps what was repeated most often.
+fn keep_most(rows: &mut Vec<Activity>) {
     rows.sort_by(|a, b| {
-        let key = |row: &Activity| (std::cmp::Reverse(row.count), row.first, row.subject.clone());
-        key(a)
-            .cmp(&key(b))
-            .then_with(|| (&a.what, &a.place).cmp(&(&b.what, &b.place)))
+        let order = b.count.cmp(&a.count).then(a.first.cmp(&b.first));
+        order.then_with(|| (&a.subject, &a.what, &a.place).cmp(&(&b.subject, &b.what, &b.place)))
     });
     rows.truncate(MOST_ACTIVITY);
-    rows
 }
