@@ -1,7 +1,5 @@
 //! Facts about Kubernetes objects: only the fields that a diagnosis reads.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
@@ -150,7 +148,7 @@ fact! {
         /// Since when it is not true.
         pub not_ready_since: Option<DateTime<Utc>>,
         /// Conditions: type to status.
-        pub conditions: BTreeMap<String, String>,
+        pub conditions: Labels,
         /// `status.nodeInfo.containerRuntimeVersion`.
         pub runtime: String,
         /// Kubelet version.
@@ -182,7 +180,7 @@ fact! {
         /// What HAMi's scheduler and plugin say to each other in an annotation, e.g. `Deleted_2026.01.02 03:04:05`.
         pub hami_handshake: String,
         /// Labels that tell of GPUs: NVIDIA's, HAMi's, and PCI devices of feature discovery.
-        pub labels: BTreeMap<String, String>,
+        pub labels: Labels,
     }
     subject = |fact| format!("node/{}", fact.name);
 }

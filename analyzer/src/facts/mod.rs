@@ -312,8 +312,8 @@ impl<T: FactType> Table for Vec<Fact<T>> {
 #[derive(Default)]
 pub struct Facts {
     tables: BTreeMap<&'static str, Box<dyn Table>>,
-    /// How many facts there will be of a kind that there are none of yet.
-    expected: BTreeMap<&'static str, usize>,
+    /// Facts that are on their way into their tables.
+    held: BTreeMap<&'static str, Vec<Box<dyn Table>>>,
 }
 
 impl Facts {
@@ -322,20 +322,29 @@ impl Facts {
         match self.tables.get_mut(fact.kind) {
             Some(table) => table.append(fact.table),
             None => {
-                let AnyFact { kind, mut table } = fact;
-                if let Some(expected) = self.expected.remove(kind) {
-                    table.reserve(expected.saturating_sub(table.count()));
-                }
-                self.tables.insert(kind, table);
+                self.tables.insert(fact.kind, fact.table);
             }
         }
     }
 
-    /// Says of how many facts tables will be, so that they are made large enough: those that double as they grow take twice
-    /// what they hold.
-    pub fn expect<'a>(&mut self, facts: impl Iterator<Item = &'a AnyFact>) {
-        for fact in facts {
-            *self.expected.entry(fact.kind).or_default() += fact.count();
+    /// Holds a fact until all of its kind are there; [`Self::settle`] puts them into their tables.
+    pub fn hold(&mut self, fact: AnyFact) {
+        self.held.entry(fact.kind).or_default().push(fact.table);
+    }
+
+    /// Puts what is held into tables, one after the other and each made for what it will hold: tables that all grow at once
+    /// take twice what they hold.
+    pub fn settle(&mut self) {
+        for (kind, mut held) in std::mem::take(&mut self.held) {
+            held.splice(0..0, self.tables.remove(kind));
+            let all: usize = held.iter().map(|table| table.count()).sum();
+            let mut held = held.into_iter();
+            let Some(mut table) = held.next() else {
+                continue;
+            };
+            table.reserve(all - table.count());
+            held.for_each(|one| table.append(one));
+            self.tables.insert(kind, table);
         }
     }
 
@@ -373,7 +382,7 @@ impl Facts {
             tables: tables
                 .map(|(kind, table)| (*kind, table.kept(keep)))
                 .collect(),
-            expected: BTreeMap::new(),
+            held: BTreeMap::new(),
         }
     }
 

@@ -81,7 +81,7 @@ impl<'a> Gather<'a> {
         let sink = self.sink();
         for (path, text) in texts {
             if let Some((path, out)) = sink.text(path, text) {
-                self.entry(&path, vec![*out]);
+                self.entry(&path, vec![out.into()]);
             }
         }
     }
@@ -140,7 +140,7 @@ impl<'a> Gather<'a> {
         let sink = self.sink();
         if let Some((path, out)) = sink.text(&part.path, &part.text) {
             self.origins.insert(part.path, place(part.line));
-            self.entry(&path, vec![*out]);
+            self.entry(&path, vec![out.into()]);
         }
     }
 
@@ -323,7 +323,7 @@ impl<'a> Gather<'a> {
 
     pub(super) fn parsed(&mut self, parsed: Parsed) {
         for fact in parsed.facts {
-            self.facts.add(fact);
+            self.facts.hold(fact);
         }
         self.problems.extend(parsed.problems);
         let said = parsed.said.into_iter();
@@ -344,9 +344,11 @@ impl<'a> Gather<'a> {
     pub(super) fn finish(mut self, summary: Summary) -> Scanned {
         let losses: Vec<Problem> = self.settling.lock().losses().collect();
         self.problems.extend(losses);
+        self.facts.settle();
         let mut packets = self.settling.lock().take_packets();
         self.place_pasted(&mut packets);
         let mut settled = self.settling.take(self.spill.budget());
+        self.facts.settle();
         settled.state(packets, &mut self.facts);
         self.facts.sort();
         let again = unplaced_pods(&self.facts);

@@ -65,9 +65,9 @@ pub(crate) fn scan(
         );
         let mut outputs = outputs.into_iter().peekable();
         while let Some((path, _, first)) = outputs.next() {
-            let mut pieces = vec![*first];
+            let mut pieces = vec![Out::from(first)];
             while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
-                pieces.push(*out);
+                pieces.push(out.into());
             }
             let counts = share.take(index, path.as_str(), &mut pieces);
             if counts && !instead.contains_key(path.as_str()) {

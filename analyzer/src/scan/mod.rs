@@ -110,13 +110,11 @@ pub fn scan_with<'a>(
     outputs.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     let mut gather = Gather::new(patterns, router, (&spill, &settling));
     gather.replaced = instead.keys().cloned().collect();
-    let read = outputs.iter().flat_map(|(_, _, out)| &out.parsed.facts);
-    gather.facts.expect(read);
     let mut outputs = outputs.into_iter().peekable();
     while let Some((path, _, first)) = outputs.next() {
-        let mut pieces = vec![*first];
+        let mut pieces = vec![first.into()];
         while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
-            pieces.push(*out);
+            pieces.push(out.into());
         }
         gather.foreign(&plan, &path, pieces);
     }

@@ -117,10 +117,14 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
         .chain(newest)
         .chain(openshift)
         .chain(printed);
-    pieces.parsed.push(Parsed {
-        facts: marks.chain(of_text).chain(timed).collect(),
-        ..Parsed::default()
-    });
+    let facts: Vec<AnyFact> = marks.chain(of_text).chain(timed).collect();
+    // An archive may hold very many texts that say nothing.
+    if !facts.is_empty() {
+        pieces.parsed.push(Parsed {
+            facts,
+            ..Parsed::default()
+        });
+    }
     let lines: Vec<&str> = text.lines().collect();
     for piece in found {
         let origin = Place {

@@ -9,7 +9,7 @@ use super::pasted::{self, Pieces};
 use super::patterns::Hit;
 use super::sayings::Saying;
 use super::settled::Worth;
-use super::sink::{Out, Sink};
+use super::sink::{Given, Out, Sink};
 use crate::facts::failing::{LogEnd, LogSpan};
 use crate::facts::{AnyFact, FactType};
 use crate::model::{Place, Problem};
@@ -37,11 +37,11 @@ impl Sink<'_> {
     }
 
     /// What is left of entries that were not read to their end.
-    pub(super) fn cut(&self) -> Vec<(BundlePath, u32, Box<Out>)> {
+    pub(super) fn cut(&self) -> Vec<(BundlePath, u32, Given)> {
         let cut = assembly::cut(&self.settling.open, self.spill.budget()).into_iter();
         cut.map(|((held_as, path), assembly)| {
             let out = self.finish(&path, assembly);
-            (held_as, 0, Box::new(out))
+            (held_as, 0, out.into())
         })
         .collect()
     }

@@ -51,6 +51,38 @@ pub(super) struct Out {
     pub(super) uids: Vec<(u32, String)>,
 }
 
+impl Out {
+    /// Whether nothing is to be put together: of an archive's very many small entries most are settled when they are read.
+    fn is_nothing(&self) -> bool {
+        let Self {
+            parsed,
+            kept,
+            later,
+            ..
+        } = self;
+        let is_said =
+            parsed.facts.is_empty() && parsed.said.is_empty() && parsed.problems.is_empty();
+        let is_list = self.list.is_none() && self.said.is_empty() && self.hits.is_empty();
+        let is_kept = kept.is_empty() && later.is_empty() && self.uids.is_empty();
+        is_said && is_list && is_kept && self.lines == 0 && self.cost == 0 && !self.too_large
+    }
+}
+
+/// What one piece gave, in little room where that is nothing.
+pub(super) struct Given(Option<Box<Out>>);
+
+impl From<Out> for Given {
+    fn from(out: Out) -> Self {
+        Self((!out.is_nothing()).then(|| Box::new(out)))
+    }
+}
+
+impl From<Given> for Out {
+    fn from(given: Given) -> Self {
+        given.0.map_or_else(Self::default, |out| *out)
+    }
+}
+
 /// Routes pieces.
 pub(super) struct Sink<'a> {
     pub(super) patterns: &'a Patterns,
@@ -68,9 +100,9 @@ pub(super) struct Sink<'a> {
 }
 
 impl PieceSink for Sink<'_> {
-    type Out = Box<Out>;
+    type Out = Given;
 
-    fn piece(&self, piece: &Piece<'_>) -> Option<Box<Out>> {
+    fn piece(&self, piece: &Piece<'_>) -> Option<Given> {
         let target = self
             .plan
             .and_then(|plan| plan.target(piece.entry.path.as_str()));
@@ -78,7 +110,7 @@ impl PieceSink for Sink<'_> {
             Some((_, target)) => self.foreign(piece, target),
             None => self.read(piece, &piece.entry.path),
         }
-        .map(Box::new)
+        .map(Given::from)
     }
 }
 
@@ -294,7 +326,7 @@ impl Sink<'_> {
     }
 
     /// A text in place of an entry; none where the path cannot be one of a bundle.
-    pub(super) fn text(&self, path: &str, text: &str) -> Option<(BundlePath, Box<Out>)> {
+    pub(super) fn text(&self, path: &str, text: &str) -> Option<(BundlePath, Given)> {
         let path = BundlePath::new(path).ok()?;
         let entry = EntryInfo {
             index: 0,

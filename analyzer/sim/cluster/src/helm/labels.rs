@@ -1,12 +1,11 @@
 //! Values against what GPU feature discovery says of nodes in labels.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::Drift;
 use super::expected::scalar;
 use super::settings::at;
+use crate::scheduling::api::Labels;
 
 /// What nodes show of a value of the GPU Operator's chart: a label, and when it counts.
 struct Shown {
@@ -35,7 +34,7 @@ static SHOWN: [Shown; 2] = [
 pub fn drifts<'a>(
     chart: &str,
     values: &Value,
-    nodes: impl Iterator<Item = (&'a str, &'a BTreeMap<String, String>)> + Clone,
+    nodes: impl Iterator<Item = (&'a str, &'a Labels)> + Clone,
 ) -> Vec<Drift> {
     if chart != "gpu-operator" {
         return Vec::new();
