@@ -106,6 +106,7 @@ pub fn scan_with<'a>(
         passes_over: &|path| instead.contains_key(path),
     };
     let (summary, mut outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
+    patterns.rest();
     outputs.extend(sink.cut());
     outputs.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     let mut gather = Gather::new(patterns, router, (&spill, &settling));

@@ -13,6 +13,7 @@ use super::abstract_match::compiled;
 use super::expression::{Caught, Expression};
 use super::hit::Captures;
 use super::shape::{is_open, may_stand_at};
+use super::tries::Tries;
 use crate::form::ascii;
 
 /// A pattern that matches every line of a shape.
@@ -30,7 +31,7 @@ impl Certain {
     /// A pattern of which that is so; `is_message` where all of the shape is the message.
     pub(super) fn of(
         number: u32,
-        regex: &Expression,
+        (regex, tries): (&Expression, &mut Tries),
         shape: &[u8],
         is_message: bool,
     ) -> Option<Self> {
@@ -39,7 +40,7 @@ impl Certain {
             captures,
             witness: witness.into(),
         };
-        if let Some(at) = regex.matches_shape(shape) {
+        if let Some(at) = regex.matches_shape(tries, shape) {
             if is_message {
                 return Some(certain(Captures::new(), &[]));
             }

@@ -5,14 +5,12 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
-use regex_automata::meta;
 use regex_automata::nfa::thompson::NFA;
-use regex_automata::util::primitives::PatternID;
-use regex_syntax::hir::Hir;
 
 use super::certain;
 use super::hit::Captures;
 use super::shape::is_open;
+use super::tries::{Compiled, Tries};
 use crate::form::ascii;
 
 use crate::dress::Nature;
@@ -22,11 +20,8 @@ use crate::parsers::Channel;
 /// Longest excerpt of a line, in bytes.
 const EXCERPT: usize = 700;
 
-/// What one expression may remember of its own states on a thread, in bytes. Hundreds of expressions are tried on a
-/// large input, and the crate's own bound of 2 MiB each may fill the memory.
+/// What an expression that is no ASCII may remember of its own states on a thread, in bytes.
 const STATES: usize = 1 << 20;
-/// An expression is no larger when it is compiled, in bytes: the bound of the crate `regex`.
-const LARGEST: usize = 10 << 20;
 
 /// An expression that is compiled when it is first tried: of more than a thousand, most never are.
 ///
@@ -35,7 +30,7 @@ const LARGEST: usize = 10 << 20;
 #[derive(Debug, Default, Clone)]
 pub struct Expression {
     source: String,
-    ascii: OnceLock<Option<meta::Regex>>,
+    ascii: OnceLock<Option<Compiled>>,
     loose: OnceLock<Vec<Loose>>,
     full: OnceLock<Option<Regex>>,
     /// The automaton that tells what it captures in lines of a shape.
@@ -46,7 +41,7 @@ pub struct Expression {
 #[derive(Debug, Clone)]
 struct Loose {
     least: usize,
-    compiled: OnceLock<Option<meta::Regex>>,
+    compiled: OnceLock<Option<Compiled>>,
 }
 
 impl Expression {
@@ -73,8 +68,8 @@ impl Expression {
     }
 
     /// The expression for texts that are ASCII.
-    fn ascii(&self) -> Option<&meta::Regex> {
-        let compile = || for_bytes(&ascii::narrowed(&self.source)?);
+    fn ascii(&self) -> Option<&Compiled> {
+        let compile = || Compiled::of(&ascii::narrowed(&self.source)?);
         self.ascii.get_or_init(compile).as_ref()
     }
 
@@ -93,20 +88,24 @@ impl Expression {
         self.loose.get_or_init(bounds)
     }
 
-    fn compiled<'e>(&'e self, loose: &'e Loose) -> Option<&'e meta::Regex> {
-        let compile = || for_bytes(&ascii::without_bounds(&self.source, loose.least)?);
+    fn compiled<'e>(&'e self, loose: &'e Loose) -> Option<&'e Compiled> {
+        let compile = || Compiled::of(&ascii::without_bounds(&self.source, loose.least)?);
         loose.compiled.get_or_init(compile).as_ref()
     }
 
     /// The expression that decides whether this text, which is ASCII, is matched; none where it is known not to be.
-    fn deciding(&self, text: &str) -> Option<&meta::Regex> {
+    fn deciding(
+        &self,
+        text: &str,
+        matches: impl FnOnce(&Compiled, &str) -> bool,
+    ) -> Option<&Compiled> {
         let loose = self.loose();
         if let Some(loosest) = loose.first() {
             let regex = self.compiled(loosest)?;
             if text.len() <= loosest.least {
                 return Some(regex);
             }
-            if !regex.is_match(text) {
+            if !matches(regex, text) {
                 return None;
             }
         }
@@ -119,16 +118,16 @@ impl Expression {
 
     /// Where it matches every line of a shape, if it has no captures: what it matches there has no open place in it and
     /// none beside it.
-    pub(super) fn matches_shape(&self, shape: &[u8]) -> Option<Range<usize>> {
+    pub(super) fn matches_shape(&self, tries: &mut Tries, shape: &[u8]) -> Option<Range<usize>> {
         let (regex, longest) = match self.loose().first() {
             Some(loosest) => (self.compiled(loosest)?, loosest.least),
             None => (self.ascii()?, usize::MAX),
         };
-        if names(regex).next().is_some() {
+        if regex.names().next().is_some() {
             return None;
         }
         let is_known = |byte: Option<&u8>| byte.is_none_or(|byte| !is_open(*byte));
-        let found = regex.find(shape)?;
+        let found = regex.find(tries, shape)?;
         // Without its bounds it matches the same where that is no longer than the least of them.
         let is_certain = found.len() <= longest
             && !shape[found.range()].iter().any(|byte| is_open(*byte))
@@ -155,15 +154,15 @@ impl Expression {
     /// Whether it matches.
     pub fn is_match(&self, text: &str) -> bool {
         if text.is_ascii() {
-            let regex = self.deciding(text);
-            regex.is_some_and(|regex| regex.is_match(text))
+            let regex = self.deciding(text, Compiled::is_match_alone);
+            regex.is_some_and(|regex| regex.is_match_alone(text))
         } else {
             self.full().is_some_and(|regex| regex.is_match(text))
         }
     }
 
     /// Named captures, where it matches.
-    pub(super) fn captures<'t>(&'t self, text: &'t str) -> Option<Caught<'t>> {
+    pub(super) fn captures<'t>(&'t self, tries: &mut Tries, text: &'t str) -> Option<Caught<'t>> {
         if !text.is_ascii() {
             let regex = self.full()?;
             let matched = regex.is_match(text).then(|| regex.captures(text))??;
@@ -171,15 +170,16 @@ impl Expression {
             let named = named.filter_map(|name| Some((name, matched.name(name)?.as_str())));
             return Some(sorted(named));
         }
-        let regex = self.deciding(text)?;
+        let regex = self.deciding(text, |regex, text| regex.is_match(tries, text))?;
         // Looking for captures costs much more than finding out whether it matches, and most have none.
-        if names(regex).next().is_none() {
-            return regex.is_match(text).then(Caught::new);
+        if regex.names().next().is_none() {
+            return regex.is_match(tries, text).then(Caught::new);
         }
-        let mut matched = regex.create_captures();
-        regex.captures(text, &mut matched);
+        let matched = regex.captures(tries, text);
         let at = |name| matched.get_group_by_name(name);
-        let named = names(regex).filter_map(|name| Some((name, text.get(at(name)?.range())?)));
+        let named = regex
+            .names()
+            .filter_map(|name| Some((name, text.get(at(name)?.range())?)));
         matched.is_match().then(|| sorted(named))
     }
 
@@ -195,22 +195,6 @@ impl Expression {
             None => excerpt(text, EXCERPT),
         }
     }
-}
-
-/// Compiled as it was rewritten: printed and read again it would take twice as long.
-fn for_bytes(hir: &Hir) -> Option<meta::Regex> {
-    let bounds = meta::Config::new()
-        .utf8_empty(false)
-        .nfa_size_limit(Some(LARGEST))
-        .hybrid_cache_capacity(STATES);
-    let mut builder = meta::Regex::builder();
-    builder.configure(bounds).build_from_hir(hir).ok()
-}
-
-/// The names of what an expression captures.
-fn names(regex: &meta::Regex) -> impl Iterator<Item = &str> {
-    let info = regex.group_info();
-    info.pattern_names(PatternID::ZERO).flatten()
 }
 
 /// Named captures of one line, sorted.
@@ -357,9 +341,9 @@ mod tests {
             assert!(shape::write(line.as_bytes(), false, &words, &mut shape));
             for source in SOURCES {
                 let expression = Expression::new(source);
-                if expression.matches_shape(&shape).is_some() {
+                if expression.matches_shape(&mut Tries::default(), &shape).is_some() {
                     proptest::prop_assert!(expression.is_match(&line), "{} {}", source, line);
-                    proptest::prop_assert_eq!(expression.captures(&line), Some(Caught::new()));
+                    proptest::prop_assert_eq!(expression.captures(&mut Tries::default(), &line), Some(Caught::new()));
                 }
             }
         }
@@ -375,7 +359,11 @@ mod tests {
             &words,
             &mut shape,
         );
-        let matched = SOURCES.map(|source| Expression::new(source).matches_shape(&shape).is_some());
+        let matched = SOURCES.map(|source| {
+            Expression::new(source)
+                .matches_shape(&mut Tries::default(), &shape)
+                .is_some()
+        });
         assert_eq!(
             matched,
             [true, true, false, false, false, false, false, false]

@@ -17,6 +17,7 @@ mod runs;
 mod search;
 mod shape;
 mod shapes;
+mod tries;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +36,7 @@ pub use expression::{Expression, LinePattern};
 pub use hit::{Captures, Found, Hit};
 use index::{Held, Index};
 use shapes::{Learnt, Shapes};
+use tries::Tries;
 use words::Words;
 
 /// The compiled set.
@@ -55,9 +57,10 @@ pub struct Patterns {
     automata: Vec<OnceLock<Option<NFA>>>,
     /// Words that shapes of lines have to show; known when first asked.
     words: OnceLock<Words>,
-    /// Shapes of lines that were met, together and for each thread that is not searching now.
+    /// Shapes of lines that were met, together and for each thread that is not searching now; with what that remembers of
+    /// expressions.
     learnt: Learnt,
-    shapes: Mutex<Vec<Shapes>>,
+    learners: Mutex<Vec<(Shapes, Tries)>>,
 }
 
 /// All channels, in the order of their indices.
@@ -89,7 +92,7 @@ impl Patterns {
             automata: patterns.iter().map(|_| OnceLock::new()).collect(),
             words: OnceLock::new(),
             learnt: Learnt::default(),
-            shapes: Mutex::default(),
+            learners: Mutex::default(),
             indices: Default::default(),
             clauses,
             patterns,

@@ -11,6 +11,7 @@ use super::expression::{Caught, kept};
 use super::hit::{Captures, Counter, Found, add_alike};
 use super::index::{Held, Index};
 use super::shapes::{Possible, Shapes, Text};
+use super::tries::Tries;
 use super::{Patterns, boots, is_log};
 use crate::dress::Nature;
 use crate::lines::{LogLine, Origin, Reader, Record, Said};
@@ -27,15 +28,19 @@ struct Search {
     counts: Counter,
     asking: Asking,
     heard: Heard,
+    tries: Tries,
 }
 
 impl Patterns {
     /// Searches a stretch of whole lines.
     pub fn search(&self, origin: &Origin<'_>, bytes: &[u8]) -> Found {
-        let mut search = Search::default();
+        let (mut shapes, tries) = self.lock_learners().pop().unwrap_or_default();
+        let mut search = Search {
+            tries,
+            ..Search::default()
+        };
         let mut message =
             (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
-        let mut shapes = self.lock_shapes().pop().unwrap_or_default();
         let mut reader = Reader::default();
         let (mut start, mut number) = (0, 0u32);
         search.found.is_records = true;
@@ -45,7 +50,9 @@ impl Patterns {
             let said = origin.said(raw, &mut reader);
             search.found.is_records &= raw.is_empty() || matches!(said, Said::Record(_));
             let text = text_of(origin, &said);
-            let possible = text.and_then(|text| shapes.possible(self, origin.channel, &text));
+            let tries = &mut search.tries;
+            let possible =
+                text.and_then(|text| shapes.possible((self, tries), origin.channel, &text));
             let certain = possible.map_or(&[][..], |possible| possible.certain);
             // In a journal half of each line is fields that no pattern is matched against.
             let mut shown = || &raw[message.as_mut().map_or(0, |field| field.find(raw))..];
@@ -61,7 +68,7 @@ impl Patterns {
             number = number.saturating_add(1);
             start = end + 1;
         }
-        self.lock_shapes().push(shapes);
+        self.lock_learners().push((shapes, search.tries));
         boots::mark(origin, bytes, &mut search.found);
         search.found
     }
@@ -69,8 +76,9 @@ impl Patterns {
     /// The patterns that a text matches which was found inside an object, with what they capture.
     pub(in crate::scan) fn matching(&self, said: &parsers::Said) -> Vec<(usize, Captures)> {
         let text = said.text.as_bytes();
-        let mut shapes = self.lock_shapes().pop().unwrap_or_default();
-        let possible = shapes.possible(self, said.channel, &Text::Message(text));
+        let (mut shapes, mut tries) = self.lock_learners().pop().unwrap_or_default();
+        let tried = &mut tries;
+        let possible = shapes.possible((self, tried), said.channel, &Text::Message(text));
         let certain = possible.map_or(&[][..], |possible| possible.certain);
         let mut asking = Asking::default();
         asking.take_or_search(self, said.channel, possible, (&mut || text, text));
@@ -80,24 +88,24 @@ impl Patterns {
             if !pattern.applies(said.channel, "") {
                 return None;
             }
-            let caught = self.caught(index, certain, &said.text)?;
+            let caught = self.caught((index, tried), certain, &said.text)?;
             Some((index, kept(&caught)))
         });
         let matching = matching.collect();
-        self.lock_shapes().push(shapes);
+        self.lock_learners().push((shapes, tries));
         matching
     }
 
     /// What a pattern captures in a text, which its shape may tell; none where it does not match.
     fn caught<'t>(
         &'t self,
-        index: usize,
+        (index, tries): (usize, &mut Tries),
         certain: &'t [Certain],
         text: &'t str,
     ) -> Option<Caught<'t>> {
         let known = certain.iter().find(|one| one.number as usize == index);
         let known = known.and_then(|one| one.caught(text));
-        known.or_else(|| self.patterns[index].regex.captures(text))
+        known.or_else(|| self.patterns[index].regex.captures(tries, text))
     }
 
     /// Whether what asks is patterns of which so few are to be tried that nothing has to be looked for before.
@@ -111,8 +119,14 @@ impl Patterns {
         number < self.extractors_from()
     }
 
-    fn lock_shapes(&self) -> std::sync::MutexGuard<'_, Vec<Shapes>> {
-        self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Gives back the room that only reading needs.
+    pub(in crate::scan) fn rest(&self) {
+        let mut learners = self.lock_learners();
+        learners.iter_mut().for_each(|(_, tries)| tries.rest());
+    }
+
+    fn lock_learners(&self) -> std::sync::MutexGuard<'_, Vec<(Shapes, Tries)>> {
+        self.learners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn line<'l>(
@@ -139,7 +153,8 @@ impl Patterns {
             let same = self.same[index];
             let known = tried.iter().position(|(one, _)| *one == same);
             let at = known.unwrap_or_else(|| {
-                tried.push((same, self.caught(index, certain, &text)));
+                let tries = &mut search.tries;
+                tried.push((same, self.caught((index, tries), certain, &text)));
                 tried.len() - 1
             });
             if tried[at].1.is_some() {

@@ -10,6 +10,7 @@ use super::abstract_match::Follower;
 use super::before::Before;
 use super::certain::Certain;
 use super::index::Held;
+use super::tries::Tries;
 use super::{Patterns, shape};
 use crate::parsers::Channel;
 
@@ -173,7 +174,7 @@ impl Shapes {
     /// What can match a text; none where its shape is not known yet.
     pub(super) fn possible(
         &mut self,
-        patterns: &Patterns,
+        (patterns, tries): (&Patterns, &mut Tries),
         channel: Channel,
         text: &Text<'_>,
     ) -> Option<Possible<'_>> {
@@ -211,13 +212,13 @@ impl Shapes {
         };
         let known = &self.known.met.get(at)?.known;
         if !known.is_proven && known.times.fetch_add(1, Ordering::Relaxed) >= WORTH_A_PROOF {
-            self.prove(patterns, at);
+            self.prove(patterns, tries, at);
         }
         Some(self.known.met.get(at)?.known.possible())
     }
 
     /// Finds out which of the patterns whose texts stand in a shape can match a line of it, for all threads.
-    fn prove(&mut self, patterns: &Patterns, at: usize) {
+    fn prove(&mut self, patterns: &Patterns, tries: &mut Tries, at: usize) {
         let Some(met) = self.known.met.get(at) else {
             return;
         };
@@ -229,7 +230,7 @@ impl Shapes {
         };
         let others = same(&patterns.learnt.lock());
         let known = others.unwrap_or_else(|| {
-            let known = Arc::new(self.proven(patterns, &unproven));
+            let known = Arc::new(self.proven(patterns, tries, &unproven));
             let mut shared = patterns.learnt.lock();
             if let Some(at) = place(&shared.known, hash, &known.shape)
                 && let Some(there) = shared
@@ -247,14 +248,14 @@ impl Shapes {
     }
 
     /// A shape with what can match a line of it proven.
-    fn proven(&mut self, patterns: &Patterns, unproven: &Known) -> Known {
+    fn proven(&mut self, patterns: &Patterns, tries: &mut Tries, unproven: &Known) -> Known {
         let is_message = unproven.shape[1] != PART;
         self.said.clear();
         say(&unproven.shape, &mut self.said);
         let possible = unproven.possible.iter().copied();
         let certain = possible.clone().filter_map(|number| {
             let regex = &patterns.patterns.get(number as usize)?.regex;
-            Certain::of(number, regex, &self.said, is_message)
+            Certain::of(number, (regex, &mut *tries), &self.said, is_message)
         });
         let certain: Box<[Certain]> = certain.collect();
         let is_certain = |number: u32| {
