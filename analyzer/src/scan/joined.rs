@@ -79,6 +79,7 @@ pub(crate) fn scan(
     gather.texts(instead);
     gather.paths.sort();
     gather.paths.dedup();
+    patterns.rest();
     let mut scanned = gather.finish(summary(members, &share.homes));
     scanned.problems.extend(problems);
     lead_home(&share.homes, &mut scanned.facts, &mut scanned.problems);
