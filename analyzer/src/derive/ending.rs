@@ -227,7 +227,7 @@ fn ended(
     Fact {
         data: fact,
         place,
-        text: text.into(),
+        text,
         at: data.run.finished,
     }
     .into()

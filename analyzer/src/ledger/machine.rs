@@ -87,7 +87,7 @@ fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
             ..Failing::default()
         },
         place,
-        text: text.into(),
+        text,
         at: log.and_then(|log| log.at),
     }
 }

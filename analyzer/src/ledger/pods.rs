@@ -179,7 +179,7 @@ fn entry(
     Fact {
         data: failing,
         place,
-        text: text.into(),
+        text,
         at,
     }
 }

@@ -35,7 +35,7 @@ fn entry<T>(data: Failing, object: &Fact<T>, events: &[&Fact<Event>]) -> Fact<Fa
             ..data
         },
         place,
-        text: text.into(),
+        text,
         at,
     }
 }

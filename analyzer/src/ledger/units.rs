@@ -148,7 +148,7 @@ fn unit_entry(
             ..Failing::default()
         },
         place,
-        text: text.into(),
+        text,
         at: end.and_then(|end| end.at),
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn fact(
     Some(Fact {
         data,
         place,
-        text: text.into(),
+        text,
         at: None,
     })
 }

@@ -65,7 +65,7 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
         let fact = Fact {
             data,
             place: line.place.clone(),
-            text: text.into(),
+            text,
             at: line.at,
         };
         Some(fact.into())
