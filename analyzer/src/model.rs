@@ -24,8 +24,8 @@ pub use verdict::{Role, Severity, Verdict};
 
 use crate::shared::Shared;
 
-/// A place in the bundle. `line` is 1-based; none means the entry as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+/// A place in the bundle. `line` is 1-based; none means the entry as a whole. The default is the input as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
     /// Entry path inside the bundle.
     pub path: Shared,

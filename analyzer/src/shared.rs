@@ -1,6 +1,6 @@
 //! Texts that very many things hold: the path of an entry, a host, a speaker, the name of a capture. Each is kept once.
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::fmt;
@@ -74,34 +74,10 @@ impl From<&String> for Shared {
     }
 }
 
-impl From<Cow<'_, str>> for Shared {
-    fn from(text: Cow<'_, str>) -> Self {
-        text.as_ref().into()
-    }
-}
-
-impl From<&Shared> for Shared {
-    fn from(text: &Shared) -> Self {
-        text.clone()
-    }
-}
-
-impl From<Shared> for String {
-    fn from(text: Shared) -> Self {
-        text.as_str().to_owned()
-    }
-}
-
 impl Deref for Shared {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl AsRef<str> for Shared {
-    fn as_ref(&self) -> &str {
         &self.0
     }
 }
@@ -148,18 +124,6 @@ impl PartialEq<&str> for Shared {
 impl PartialEq<String> for Shared {
     fn eq(&self, other: &String) -> bool {
         self.as_str() == other
-    }
-}
-
-impl PartialEq<Shared> for String {
-    fn eq(&self, other: &Shared) -> bool {
-        other.as_str() == self
-    }
-}
-
-impl PartialEq<Shared> for str {
-    fn eq(&self, other: &Shared) -> bool {
-        other.as_str() == self
     }
 }
 

@@ -17,7 +17,6 @@ use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
 use crate::scan::{Documents, Scanned, joined};
 use crate::scheduling::api;
-use crate::shared::Shared;
 
 /// Makes the modules of the derivers and the list of them.
 macro_rules! derivers {
@@ -108,6 +107,12 @@ impl Added {
 }
 
 /// The paths of all entries, those of pasted pieces included.
+/// A line of an entry that was kept as text, counted from 1.
+pub(crate) fn line_at<'d>(documents: &'d Documents, path: &str, line: u32) -> Option<&'d str> {
+    let before = usize::try_from(line).ok()?.checked_sub(1)?;
+    documents.get(path)?.lines().nth(before)
+}
+
 fn paths_of(scanned: &Scanned) -> BTreeSet<String> {
     let all = scanned.paths.iter().chain(scanned.origins.keys());
     all.cloned().collect()
@@ -197,10 +202,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
                 }
             }
             Err(_) => scanned.problems.push(Problem {
-                place: Place {
-                    path: Shared::default(),
-                    line: None,
-                },
+                place: Place::default(),
                 text: format!("deriver {} failed; this is a bug in casefile", deriver.id),
             }),
         }

@@ -11,7 +11,6 @@ use crate::loose;
 use crate::model::{Place, Problem, Unexplained};
 use crate::rules::engine::{self, Assessment};
 use crate::scan::{self, Documents, Scanned};
-use crate::shared::Shared;
 use crate::sources::Availability;
 
 /// What the lines of several clusters say, each judged by themselves.
@@ -59,10 +58,7 @@ impl Analyzer {
             }
         }
         let told = Problem {
-            place: Place {
-                path: Shared::default(),
-                line: None,
-            },
+            place: Place::default(),
             text: apart.told(),
         };
         Ok(Some(Judged { best, left, told }))

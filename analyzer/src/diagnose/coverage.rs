@@ -7,7 +7,6 @@ use casefile_bundle::{ReadProblem, Summary};
 use crate::model::{Considered, Coverage, Place, Problem, Verdict};
 use crate::rules::engine::Assessment;
 use crate::scan::Scanned;
-use crate::shared::Shared;
 use crate::sources::UNKNOWN_TO_COLLECTOR;
 
 /// Adds to each source the causes that its absence leaves open.
@@ -110,12 +109,8 @@ pub(super) fn leak_check(input: &Path, summary: &Summary) -> Option<Problem> {
     } else {
         return None;
     };
-    let path = String::new();
     Some(Problem {
-        place: Place {
-            path: path.into(),
-            line: None,
-        },
+        place: Place::default(),
         text,
     })
 }
@@ -133,12 +128,8 @@ fn of_input(all: &[ReadProblem], foreign: bool) -> Vec<Problem> {
         .filter(|one| !is_link(one))
         .map(of_reader)
         .collect();
-    let path = String::new();
     told.push(Problem {
-        place: Place {
-            path: path.into(),
-            line: None,
-        },
+        place: Place::default(),
         text: format!("{links} links and special files were not followed"),
     });
     told
@@ -146,10 +137,7 @@ fn of_input(all: &[ReadProblem], foreign: bool) -> Vec<Problem> {
 
 fn of_reader(problem: &ReadProblem) -> Problem {
     Problem {
-        place: Place {
-            path: Shared::default(),
-            line: None,
-        },
+        place: Place::default(),
         text: problem.to_string(),
     }
 }

@@ -57,7 +57,6 @@ use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
 use crate::scan::patterns::Patterns;
 use crate::scan::{self, Budget, Documents, Router, Scanned, joined};
-use crate::shared::Shared;
 use crate::sources::Availability;
 use crate::spread;
 
@@ -102,10 +101,7 @@ impl Analyzer {
     /// Notes rule files that could not be used, for the problems of every analysis.
     pub fn without(mut self, faults: &[RuleError]) -> Self {
         let noted = faults.iter().map(|fault| Problem {
-            place: Place {
-                path: Shared::default(),
-                line: None,
-            },
+            place: Place::default(),
             text: format!("rule file {fault}; this rule is left out, the others ran"),
         });
         self.left_out.extend(noted);

@@ -129,7 +129,7 @@ fn messages(events: &[&Fact<Event>]) -> Vec<String> {
         let message = &event.data.message;
         let sums_up = SUMMED_UP.iter().any(|words| message.contains(words));
         let messages: &mut Vec<String> = if sums_up { &mut summing } else { &mut telling };
-        if messages.len() < MOST_WARNINGS && !messages.iter().any(|one| one == message) {
+        if messages.len() < MOST_WARNINGS && !messages.iter().any(|one| *message == *one) {
             messages.push(message.to_string());
         }
     }

@@ -122,13 +122,7 @@ fn unit_entry(
     let (place, text) = match (end, listed) {
         (Some(end), _) => (end.place.clone(), end.text.clone()),
         (None, Some(listed)) => listed,
-        (None, None) => (
-            Place {
-                path: Shared::default(),
-                line: None,
-            },
-            Shared::default(),
-        ),
+        (None, None) => (Place::default(), Shared::default()),
     };
     let times = end.map_or(0, |end| end.data.times);
     Fact {

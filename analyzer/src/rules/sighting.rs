@@ -75,6 +75,12 @@ impl Sighting {
             _ => self.values.get(name),
         }
     }
+
+    /// The same with a signal's sentence, filled with what was seen.
+    fn saying(mut self, says: &str) -> Self {
+        self.says = template::fill(says, |name| self.value(name));
+        self
+    }
 }
 
 /// Facts that tell of something that happened, as a log does.
@@ -176,7 +182,6 @@ impl Viewed {
                 values.insert(name.clone(), plain(value));
             }
         }
-        values.remove(SUBJECT);
         values.insert("host_file".into(), host_file(&view.place.path));
         let count = view.fields.get("count").and_then(Value::as_u64);
         let node = view.fields.get("node").and_then(Value::as_str);
@@ -195,10 +200,7 @@ impl Viewed {
 /// From a fact.
 pub(super) fn from_view(kind: &str, view: &Viewed, says: &str, nodes: &Nodes) -> Sighting {
     Sighting {
-        says: template::fill(says, |name| match name {
-            SUBJECT => Some(&view.subject),
-            _ => view.values.get(name),
-        }),
+        says: String::new(),
         node: nodes.find(&view.subject, &view.place, view.node.as_deref()),
         subject: view.subject.clone(),
         place: view.place.clone(),
@@ -219,6 +221,7 @@ pub(super) fn from_view(kind: &str, view: &Viewed, says: &str, nodes: &Nodes) ->
         values: Arc::clone(&view.values),
         is_line: false,
     }
+    .saying(says)
 }
 
 /// From a line; `like` are the values of another that the same expression matches, where there is one.
@@ -226,8 +229,6 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes, like: Option<&Value
     let captures = hit.captures.iter();
     let captures = captures.map(|(name, value)| (name.to_string(), value.to_string()));
     let mut values: BTreeMap<_, _> = captures.collect();
-    values.insert(SUBJECT.into(), hit.subject.to_string());
-    values.insert(LINE.into(), hit.text.to_string());
     values.insert("host_file".into(), host_file(&hit.place.path));
     let speaker = if hit.speaker.is_empty() {
         &hit.subject
@@ -245,12 +246,8 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes, like: Option<&Value
             .entry("node".into())
             .or_insert_with(|| node.to_string());
     }
-    let says = template::fill_from(says, &values);
-    for name in [SUBJECT, LINE] {
-        values.remove(name);
-    }
     Sighting {
-        says,
+        says: String::new(),
         node,
         subject: hit.subject.clone(),
         place: hit.place.clone(),
@@ -275,6 +272,7 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes, like: Option<&Value
         values: Arc::new(Values::like(&values, like)),
         is_line: true,
     }
+    .saying(says)
 }
 
 /// The path on the node of an entry that is a copy of a file; empty for others.

@@ -1,7 +1,5 @@
 //! Sentences with `{name}` or `{signal.name}` in them.
 
-use std::collections::BTreeMap;
-
 /// Names in braces in a sentence, in order. Double braces are literal braces.
 pub fn names(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
@@ -77,11 +75,6 @@ pub fn is_shell_word(value: &str) -> bool {
     !value.is_empty() && !value.starts_with('-') && value.chars().all(plain)
 }
 
-/// Fills from a map.
-pub fn fill_from(text: &str, values: &BTreeMap<String, String>) -> String {
-    fill(text, |name| values.get(name).map(String::as_str))
-}
-
 enum Piece<'a> {
     Text(&'a str),
     Name(&'a str),
@@ -119,7 +112,14 @@ fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+
+    /// Fills from a map.
+    fn fill_from(text: &str, values: &BTreeMap<String, String>) -> String {
+        fill(text, |name| values.get(name).map(String::as_str))
+    }
 
     #[test]
     fn names_are_filled_and_a_missing_one_is_said_to_be_unknown() {

@@ -89,7 +89,7 @@ impl<'a> Gather<'a> {
     /// An entry as the input holds it, which may be one or several of ours.
     pub(super) fn foreign(&mut self, plan: &Plan, path: &BundlePath, pieces: Vec<Out>) {
         let place = |line| Place {
-            path: path.to_string().into(),
+            path: path.as_str().into(),
             line: Some(line),
         };
         match plan.target(path.as_str()) {
@@ -115,7 +115,7 @@ impl<'a> Gather<'a> {
                     self.problem(path.as_str(), text);
                 }
                 let (text, _) = bounds::text(bytes, |line| Place {
-                    path: path.to_string().into(),
+                    path: path.as_str().into(),
                     line,
                 });
                 let parts = split(capture, path.as_str(), &text);

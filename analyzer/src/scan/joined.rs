@@ -19,7 +19,6 @@ use crate::facts::Facts;
 use crate::join::Member;
 use crate::model::{Place, Problem};
 use crate::parsers::Read;
-use crate::shared::Shared;
 
 /// The node whose bundle holds each entry of the cluster.
 pub type Homes = BTreeMap<String, String>;
@@ -111,10 +110,7 @@ fn home(homes: &Homes, place: &mut Place) {
 
 fn of_reader(member: &Member, problem: &casefile_bundle::ReadProblem) -> Problem {
     Problem {
-        place: Place {
-            path: Shared::default(),
-            line: None,
-        },
+        place: Place::default(),
         text: format!("{}: {problem}", member.name),
     }
 }

@@ -19,7 +19,6 @@ use crate::facts::{AnyFact, Facts};
 use crate::grade::Grade;
 use crate::model::{Place, Problem};
 use crate::parsers::{DriverLine, HostLine, PacketLine};
-use crate::shared::Shared;
 
 /// What a person pastes has no more lines of unknown origin, and no more files, than this.
 pub(super) const PASTED_LINES: u32 = 400;
@@ -183,10 +182,7 @@ impl Settled {
         });
         let all = [ends, lines, texts, hits].into_iter().flatten();
         all.map(|text| Problem {
-            place: Place {
-                path: Shared::default(),
-                line: None,
-            },
+            place: Place::default(),
             text,
         })
     }

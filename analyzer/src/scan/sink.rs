@@ -56,15 +56,21 @@ impl Out {
     fn is_nothing(&self) -> bool {
         let Self {
             parsed,
+            said,
+            hits,
+            lines,
             kept,
             later,
-            ..
+            list,
+            too_large,
+            cost,
+            uids,
         } = self;
         let is_said =
             parsed.facts.is_empty() && parsed.said.is_empty() && parsed.problems.is_empty();
-        let is_list = self.list.is_none() && self.said.is_empty() && self.hits.is_empty();
-        let is_kept = kept.is_empty() && later.is_empty() && self.uids.is_empty();
-        is_said && is_list && is_kept && self.lines == 0 && self.cost == 0 && !self.too_large
+        let is_list = list.is_none() && said.is_empty() && hits.is_empty();
+        let is_kept = kept.is_empty() && later.is_empty() && uids.is_empty();
+        is_said && is_list && is_kept && *lines == 0 && *cost == 0 && !too_large
     }
 }
 

@@ -9,7 +9,6 @@ use crate::derive::Known;
 use crate::facts::runtime::{ConfigFault, HandlerCheck};
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
-use crate::shared::Shared;
 
 pub(super) fn handler_fact(
     known: &Known<'_>,
@@ -46,13 +45,7 @@ pub(super) fn handler_fact(
             let text = text_at(known, &place).unwrap_or_default();
             (place, text)
         }
-        (None, None) => (
-            Place {
-                path: Shared::default(),
-                line: None,
-            },
-            String::new(),
-        ),
+        (None, None) => (Place::default(), String::new()),
     };
     let fact = Fact {
         data,
@@ -80,15 +73,7 @@ pub(super) fn fault_fact(
     let kind = serde_json::to_value(problem).ok();
     let kind = kind.as_ref().and_then(|value| value.get("kind")?.as_str());
     let (place, text) = problem.place().map_or_else(
-        || {
-            (
-                Place {
-                    path: Shared::default(),
-                    line: None,
-                },
-                String::new(),
-            )
-        },
+        || (Place::default(), String::new()),
         |place| of_place(known, place),
     );
     Fact {

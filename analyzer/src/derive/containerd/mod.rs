@@ -14,7 +14,7 @@ pub(super) mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Deriver, Known};
+use super::{Deriver, Known, line_at};
 use crate::containerd::config::RootFile;
 use crate::containerd::handlers::{Cri, cri_view};
 use crate::containerd::instances::{
@@ -28,7 +28,6 @@ use crate::facts::runtime::ContainerdInstance;
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
 use crate::parsers::{CapturedFile, InstanceRecord};
-use crate::shared::Shared;
 use casefile_bundle::Entry;
 use checks::{fault_fact, handler_fact, word};
 
@@ -255,15 +254,7 @@ fn instance_fact(
         (Some(line), _) => of_evidence(known, line),
         (None, Some(place)) => of_place(known, place),
         (None, None) => instance.evidence.first().map_or_else(
-            || {
-                (
-                    Place {
-                        path: Shared::default(),
-                        line: None,
-                    },
-                    String::new(),
-                )
-            },
+            || (Place::default(), String::new()),
             |line| of_evidence(known, line),
         ),
     };
@@ -296,12 +287,7 @@ pub(super) fn of_place(known: &Known<'_>, place: &crate::containerd::FileLine) -
 }
 
 fn text_at(known: &Known<'_>, place: &Place) -> Option<String> {
-    let line = usize::try_from(place.line?).ok()?.checked_sub(1)?;
-    let text = known
-        .documents
-        .get(place.path.as_str())?
-        .lines()
-        .nth(line)?;
+    let text = line_at(known.documents, &place.path, place.line?)?;
     Some(focus(text.trim()))
 }
 

@@ -11,7 +11,6 @@ use crate::facts::runtime_parts::RegistryHost;
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
 use crate::runtimes::registry::{self, Resolution};
-use crate::shared::Shared;
 
 /// Registries asked about; a cluster names a handful.
 const MAX_HOSTS: usize = 50;
@@ -52,15 +51,7 @@ fn fact(
     instance: &Instance,
     answer: Resolution,
 ) -> AnyFact {
-    let nowhere = || {
-        (
-            Place {
-                path: Shared::default(),
-                line: None,
-            },
-            String::new(),
-        )
-    };
+    let nowhere = || (Place::default(), String::new());
     let (place, text) = answer
         .place
         .as_ref()

@@ -12,7 +12,6 @@ use crate::facts::kube::{HelmRelease, Pod, Workload};
 use crate::facts::runtime::ToolkitTarget;
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
-use crate::shared::Shared;
 
 /// A toolkit that was told something, and by whom.
 struct Told {
@@ -97,15 +96,7 @@ fn target(known: &Known<'_>, resolved: &Resolved, told: &Told) -> AnyFact {
         config,
     };
     let (place, text) = source.map_or_else(
-        || {
-            (
-                Place {
-                    path: Shared::default(),
-                    line: None,
-                },
-                String::new(),
-            )
-        },
+        || (Place::default(), String::new()),
         |line| of_evidence(known, &line),
     );
     Fact {

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-use super::{Deriver, Known};
+use super::{Deriver, Known, line_at};
 use crate::facts::firewall::{BlockedPacket, EgressCheck, FirewallState};
 use crate::facts::kube::{Node, Pod};
 use crate::facts::{AnyFact, Fact};
@@ -155,8 +155,7 @@ fn state(firewall: &Firewall, node: &str, documents: &Documents) -> Option<AnyFa
 /// A fact that stands at a line of a captured file.
 fn fact<T: crate::facts::FactType>(data: T, origin: &Origin, documents: &Documents) -> AnyFact {
     let path: &str = &origin.path;
-    let index = usize::try_from(origin.line).unwrap_or(0).checked_sub(1);
-    let text = index.and_then(|index| documents.get(path)?.lines().nth(index));
+    let text = line_at(documents, path, origin.line);
     Fact {
         data,
         place: Place {

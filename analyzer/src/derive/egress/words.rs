@@ -1,5 +1,6 @@
 //! Answers of the firewall in words: the packet, the verdict, what decides and whose it is.
 
+use crate::derive::line_at;
 use crate::facts::{AnyFact, Fact};
 use crate::firewall::eval::{DecidedBy, Verdict};
 use crate::firewall::iptables::Origin;
@@ -156,8 +157,7 @@ pub(super) fn nft_rule(answer: &Answer, documents: &Documents) -> [String; 3] {
             DecidedBy::NoRules { .. } => return None,
         };
         let origin = decided.origin()?;
-        let index = usize::try_from(origin.line).ok()?.checked_sub(1)?;
-        let text = documents.get::<str>(&origin.path)?.lines().nth(index)?;
+        let text = line_at(documents, &origin.path, origin.line)?;
         Some([table.clone(), chain.clone(), text.trim().to_owned()])
     });
     own.unwrap_or_default()
@@ -205,7 +205,7 @@ pub(super) fn path(node: &str, question: &str, packet: &Packet, answer: &Answer)
         rule: step.text.clone(),
         does: step.why.clone(),
         place: (step.origin.line > 0).then(|| Place {
-            path: step.origin.path.to_string().into(),
+            path: step.origin.path.as_ref().into(),
             line: Some(step.origin.line),
         }),
     });
@@ -218,16 +218,10 @@ pub(super) fn path(node: &str, question: &str, packet: &Packet, answer: &Answer)
         left_out: u64::try_from(left_out).unwrap_or(u64::MAX),
         decided_by: words(answer),
     };
-    let place = decided_at(answer).map_or_else(
-        || Place {
-            path: Shared::default(),
-            line: None,
-        },
-        |origin| Place {
-            path: origin.path.to_string().into(),
-            line: (origin.line > 0).then_some(origin.line),
-        },
-    );
+    let place = decided_at(answer).map_or_else(Place::default, |origin| Place {
+        path: origin.path.as_ref().into(),
+        line: (origin.line > 0).then_some(origin.line),
+    });
     Fact {
         data,
         place,

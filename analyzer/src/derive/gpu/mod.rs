@@ -16,7 +16,6 @@ use crate::facts::{AnyFact, Fact};
 use crate::gpu::smi;
 use crate::model::Place;
 use crate::parsers::DriverLine;
-use crate::shared::Shared;
 
 /// Joins nvidia-smi, the kernel log, versions on the host, images and nodes.
 pub(super) static DERIVER: Deriver = Deriver { id: "gpu", derive };
@@ -60,11 +59,10 @@ fn from_short_forms(known: &Known<'_>, node: &str) -> Vec<Fact<Gpu>> {
                 path: path.as_str().into(),
                 line: Some(line),
             },
-            text: Shared::from(if card.bus_id.is_empty() {
-                card.uuid.clone()
-            } else {
-                card.bus_id.clone()
-            }),
+            text: match card.bus_id.is_empty() {
+                true => card.uuid.as_str().into(),
+                false => card.bus_id.as_str().into(),
+            },
             at: None,
             data: Gpu {
                 node: node.to_owned(),

@@ -4,6 +4,7 @@ use casefile_bundle::Entry;
 
 use super::libraries::{self, Library};
 use super::{Known, gpus, host};
+use crate::derive::line_at;
 use crate::facts::gpu::{Driver, DriverMismatch, Gpu};
 use crate::facts::kube::Pod;
 use crate::facts::said::SaidOtherwise;
@@ -94,14 +95,8 @@ fn shown(known: &Known<'_>, place: &Place) -> String {
 
 /// The line behind a side, where its file was kept as text, else its value.
 fn text_at(known: &Known<'_>, side: &Side<Place>) -> String {
-    let line = side.place.line.and_then(|line| {
-        let index = usize::try_from(line).ok()?.checked_sub(1)?;
-        known
-            .documents
-            .get(side.place.path.as_str())?
-            .lines()
-            .nth(index)
-    });
+    let line = side.place.line;
+    let line = line.and_then(|line| line_at(known.documents, &side.place.path, line));
     match line {
         Some(line) => crate::facts::excerpt(line.trim(), 300),
         None => String::new(),

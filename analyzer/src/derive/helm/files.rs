@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::derive::Known;
+use crate::derive::{Known, line_at};
 use crate::facts::excerpt;
 use crate::helm::lines::line_of;
 use crate::helm::yaml;
@@ -93,10 +93,7 @@ pub(super) fn place(
     let path = format!("{folder}{file}");
     let text = known.documents.get(&path).map_or("", String::as_str);
     let line = line_of(text, value);
-    let quoted = line.and_then(|line| {
-        let before = usize::try_from(line).ok()?.checked_sub(1)?;
-        text.lines().nth(before)
-    });
+    let quoted = line.and_then(|line| line_at(known.documents, &path, line));
     let quoted = quoted.map_or_else(String::new, |line| excerpt(line.trim(), 300));
     (
         Place {

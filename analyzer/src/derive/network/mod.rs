@@ -88,7 +88,7 @@ fn fact<T: FactType>(data: T, origin: &Origin, text: &str) -> AnyFact {
     Fact {
         data,
         place: Place {
-            path: origin.path.to_string().into(),
+            path: origin.path.as_ref().into(),
             line: (origin.line > 0).then_some(origin.line),
         },
         text: crate::facts::excerpt(text, 300).into(),

@@ -274,7 +274,7 @@ fn answers(host: &Host<'_>, way: &Way, packet: &Packet) -> String {
 /// The sizes as a drawing.
 fn picture(hosts: &[Host<'_>], data: &PathMtu, way: &Way, origin: &Origin) -> AnyFact {
     let place = |origin: &Origin| Place {
-        path: origin.path.to_string().into(),
+        path: origin.path.as_ref().into(),
         line: (origin.line > 0).then_some(origin.line),
     };
     let steps = way.steps.iter().map(|step| PathStep {

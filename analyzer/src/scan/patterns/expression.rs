@@ -16,6 +16,7 @@ use crate::form::ascii;
 use crate::dress::Nature;
 use crate::facts::excerpt;
 use crate::parsers::Channel;
+use crate::shared::Shared;
 
 /// Longest excerpt of a line, in bytes.
 const EXCERPT: usize = 700;
@@ -184,16 +185,16 @@ impl Expression {
     }
 
     /// The line, or of a very long one the part around the match, without what a report must not print.
-    pub(super) fn around(&self, text: &str) -> String {
+    pub(super) fn around(&self, text: &str) -> Shared {
         let whole = text.trim_end();
         // Nothing is looked for in a short line of which all may be printed, and most expressions never need it.
         if whole.len() <= EXCERPT && !self.source.contains(SENSITIVE) {
-            return whole.to_owned();
+            return Shared::alone(whole);
         }
-        match self.full() {
+        Shared::alone(&match self.full() {
             Some(regex) => around(regex, text),
             None => excerpt(text, EXCERPT),
-        }
+        })
     }
 }
 

@@ -73,7 +73,7 @@ impl Hit {
             speaker: line.speaker.as_ref().into(),
             captures,
             place: line.place(),
-            text: Shared::alone(&regex.around(line.shown())),
+            text: regex.around(line.shown()),
             at: line.at,
             last: line.at,
             count: 1,

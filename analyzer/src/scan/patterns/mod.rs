@@ -198,7 +198,7 @@ impl Patterns {
             subject: said.subject.as_str().into(),
             speaker: Shared::default(),
             place: said.place.clone(),
-            text: Shared::alone(&self.patterns.get(index)?.regex.around(&said.text)),
+            text: self.patterns.get(index)?.regex.around(&said.text),
             at: said.at,
             last: said.at,
             count: said.count,
