@@ -4,41 +4,38 @@ use smallvec::SmallVec;
 
 use super::shape::{OTHER, kind};
 
-/// Where the shape of a text can be gone on with: what stands before is told by the bytes up to there alone.
-#[derive(Clone, Copy)]
-pub(super) struct Joint {
-    /// The next byte of the text to be looked at.
-    pub(super) at: usize,
-    /// The first that is not in the shape yet.
-    pub(super) copied: usize,
-    /// Length of the shape up to there.
-    pub(super) shape: usize,
-}
-
-/// The beginning of the text before, with the shapes that it has: lines that follow one another begin alike, for their
-/// time is the same up to its seconds.
-#[derive(Default)]
-pub(super) struct Before {
+/// The beginning of the text before, with what is known at places of it: lines that follow one another begin alike, for
+/// their time is the same up to its seconds. What is known at a place depends on the bytes up to there alone.
+pub(super) struct Before<K> {
     text: SmallVec<[u8; BEGINNING]>,
-    joints: SmallVec<[Joint; MOST_JOINTS]>,
+    joints: SmallVec<[(usize, K); MOST_JOINTS]>,
 }
 
 /// Bytes of a beginning, which hold the time of a line.
 const BEGINNING: usize = 64;
 const MOST_JOINTS: usize = 8;
 
-impl Before {
+impl<K> Default for Before<K> {
+    fn default() -> Self {
+        Self {
+            text: SmallVec::new(),
+            joints: SmallVec::new(),
+        }
+    }
+}
+
+impl<K: Copy> Before<K> {
     /// Forgets the text before: the next is none of its kind.
     pub(super) fn forget(&mut self) {
         self.text.clear();
         self.joints.clear();
     }
 
-    /// Where to go on, if a text begins as the one before did.
-    pub(super) fn joint(&mut self, text: &[u8]) -> Option<Joint> {
+    /// The next byte to be looked at, and what is known there, if a text begins as the one before did.
+    pub(super) fn joint(&mut self, text: &[u8]) -> Option<(usize, K)> {
         let same = common(&self.text, text);
-        let told = self.joints.iter().filter(|joint| joint.at < same);
-        self.joints.truncate(told.count());
+        let shared = self.joints.iter().filter(|(at, _)| *at < same);
+        self.joints.truncate(shared.count());
         self.joints.last().copied()
     }
 
@@ -52,11 +49,11 @@ impl Before {
     /// Notes a place behind digits and letters. Nothing behind the byte there is looked at for what stands before it, unless
     /// that is a hyphen: ids and drawn names go on behind one.
     #[inline]
-    pub(super) fn note(&mut self, text: &[u8], joint: Joint) {
-        let next = text.get(joint.at).filter(|_| joint.at < BEGINNING);
+    pub(super) fn note(&mut self, text: &[u8], (at, known): (usize, K)) {
+        let next = text.get(at).filter(|_| at < BEGINNING);
         let ends = next.is_some_and(|byte| kind(*byte) == OTHER && *byte != b'-');
         if ends && self.joints.len() < MOST_JOINTS {
-            self.joints.push(joint);
+            self.joints.push((at, known));
         }
     }
 }

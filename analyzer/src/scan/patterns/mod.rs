@@ -13,6 +13,7 @@ mod expression;
 mod hit;
 mod index;
 mod open_text;
+mod radix;
 mod runs;
 mod search;
 mod shape;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::before::{Before, Joint};
+use super::before::Before;
 use super::drawn::{self, is_uuid};
-use super::words::Words;
+use super::words::{self, Words};
 use crate::lines::drawn::{are_letters, is_letter};
 
 /// An open place of digits.
@@ -83,38 +83,80 @@ pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Ve
     has_one
 }
 
+/// How much of a text is in its shape at a place of it.
+#[derive(Clone, Copy)]
+pub(super) struct Written {
+    /// The first byte of the text that is not in the shape yet.
+    copied: usize,
+    /// Length of the shape.
+    shape: usize,
+}
+
 /// Makes of what `shape` holds behind `head` bytes, which is the shape of the text before, the shape of this text, which is
 /// ASCII; where it is a part of JSON, it writes no character as a number.
 ///
 /// Only what holds a digit can be open, so the text is gone through from digit to digit.
 pub(super) fn follow(
-    before: &mut Before,
+    before: &mut Before<Written>,
     (text, is_escaped): (&[u8], bool),
     words: &Words,
     (head, shape): (usize, &mut Vec<u8>),
 ) {
-    let joint = before.joint(text);
-    let (mut copied, mut at) = joint.map_or((0, 0), |joint| (joint.copied, joint.at));
-    shape.truncate(head + joint.map_or(0, |joint| joint.shape));
+    let nothing = Written {
+        copied: 0,
+        shape: 0,
+    };
+    let (mut at, written) = before.joint(text).unwrap_or((0, nothing));
+    let mut copied = written.copied;
+    shape.truncate(head + written.shape);
     before.take(text);
+    while let Some((start, token)) = next_token(text, at, is_escaped) {
+        shape.extend_from_slice(&text[copied..start]);
+        copied = start + open_token(&text[start..], token, words, shape);
+        at = copied;
+        let shape = shape.len() - head;
+        before.note(text, (at, Written { copied, shape }));
+    }
+    shape.extend_from_slice(&text[copied..]);
+}
+
+/// Where from a place on the next digits and letters stand of which one is a digit, with their length and kinds.
+#[inline]
+pub(super) fn next_token(
+    text: &[u8],
+    mut at: usize,
+    is_escaped: bool,
+) -> Option<(usize, (usize, u8))> {
     while let Some(digit) = next_digit(text, at) {
         let start = token_start(text, digit, is_escaped);
         let (length, kinds) = token_at(&text[start..]);
-        // The digit may be the letter of an escape.
+        if kinds & DIGIT != 0 {
+            return Some((start, (length, kinds)));
+        }
+        // The digit is the letter of an escape.
         at = (start + length).max(digit + 1);
-        if kinds & DIGIT == 0 {
-            continue;
-        }
-        shape.extend_from_slice(&text[copied..start]);
-        copied = start;
-        if let Some(open) = open_with_rest(&text[start..], (length, kinds), words, shape) {
-            at = start + open;
-            copied = at;
-        }
-        let shape = shape.len() - head;
-        before.note(text, Joint { at, copied, shape });
     }
-    shape.extend_from_slice(&text[copied..]);
+    None
+}
+
+/// Appends the shape of digits and letters that a text begins with, of which one is a digit, and of what is drawn together
+/// with them; gives the length of both.
+#[inline]
+pub(super) fn open_token(
+    text: &[u8],
+    (length, kinds): (usize, u8),
+    words: &Words,
+    shape: &mut Vec<u8>,
+) -> usize {
+    // Most numbers are shorter than all words that stand among digits.
+    if kinds == DIGIT && length < words::SHORTEST && text.get(length) != Some(&b'-') {
+        shape.push(DIGITS);
+        return length;
+    }
+    open_with_rest(text, (length, kinds), words, shape).unwrap_or_else(|| {
+        shape.extend_from_slice(&text[..length]);
+        length
+    })
 }
 
 /// Appends the shape of digits and letters that a text begins with, and of what is drawn together with them; gives the

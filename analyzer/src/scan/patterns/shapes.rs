@@ -10,6 +10,8 @@ use super::abstract_match::Follower;
 use super::before::Before;
 use super::certain::Certain;
 use super::index::Held;
+use super::radix::{End, Radix};
+use super::shape::Written;
 use super::tries::Tries;
 use super::{Patterns, shape};
 use crate::parsers::Channel;
@@ -164,7 +166,9 @@ pub(super) struct Shapes {
     shape: Vec<u8>,
     /// What kind of text that is: lines of one follow one another.
     kind: Option<([u8; 2], bool)>,
-    before: Before,
+    before: Before<Written>,
+    /// Those that are proven.
+    proven: Radix,
     said: Vec<u8>,
     held: Held,
     follower: Follower,
@@ -183,10 +187,28 @@ impl Shapes {
             Text::Record(bytes, is_escaped) => (RECORD, bytes, is_escaped),
             Text::Message(bytes) => (MESSAGE, bytes, false),
         };
-        if bytes.len() > LONGEST || (form != RECORD && !bytes.is_ascii()) {
+        let head = [channel as u8, form];
+        let words = patterns.words();
+        let found = self.proven.find(head, (bytes, End::Last), words);
+        let at = match found {
+            Some((at, _)) => at,
+            None => self.known(patterns, tries, (channel, form), (bytes, is_escaped))?,
+        };
+        Some(self.known.met.get(at)?.known.possible())
+    }
+
+    /// Where a text's shape stands among the known ones; it is proven once it is met often.
+    fn known(
+        &mut self,
+        patterns: &Patterns,
+        tries: &mut Tries,
+        (channel, form): (Channel, u8),
+        (bytes, is_escaped): (&[u8], bool),
+    ) -> Option<usize> {
+        let head = [channel as u8, form];
+        if bytes.len() > LONGEST || (head[1] != RECORD && !bytes.is_ascii()) {
             return None;
         }
-        let head = [channel as u8, form];
         let kind = (head, is_escaped);
         if self.kind != Some(kind) {
             self.kind = Some(kind);
@@ -204,6 +226,7 @@ impl Shapes {
                 let known = self.ask(patterns, channel, hash)?;
                 if self.bytes > REMEMBERED {
                     self.known.clear();
+                    self.proven.clear();
                     self.bytes = 0;
                 }
                 self.bytes += known.shape.len() + OVERHEAD;
@@ -211,10 +234,13 @@ impl Shapes {
             }
         };
         let known = &self.known.met.get(at)?.known;
-        if !known.is_proven && known.times.fetch_add(1, Ordering::Relaxed) >= WORTH_A_PROOF {
+        if known.is_proven {
+            let number = u32::try_from(at).ok()?;
+            self.proven.insert(head, text, patterns.words(), number);
+        } else if known.times.fetch_add(1, Ordering::Relaxed) >= WORTH_A_PROOF {
             self.prove(patterns, tries, at);
         }
-        Some(self.known.met.get(at)?.known.possible())
+        Some(at)
     }
 
     /// Finds out which of the patterns whose texts stand in a shape can match a line of it, for all threads.

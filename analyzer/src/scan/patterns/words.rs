@@ -35,7 +35,7 @@ struct Bounded {
 }
 
 /// The shortest word that is told apart in numbers and ids: a good part of all ids holds some shorter one.
-const SHORTEST: usize = 4;
+pub(super) const SHORTEST: usize = 4;
 
 impl Words {
     /// Those of the texts that are looked for, which are in lower case.

@@ -1,0 +1,271 @@
+//! Shapes that were proven, as a radix tree that a text is walked along: what stands between its numbers and ids is compared
+//! as it is. Most lines are of such a shape, and none has to be written for them.
+
+use super::before::Before;
+use super::shape::{DIGIT, OTHER, next_token, open_token, token_at};
+use super::words::Words;
+
+/// Bytes that a tree takes at most. One that outgrows them is forgotten and grows anew.
+const LARGEST: usize = if cfg!(test) { 4 << 10 } else { 2 << 20 };
+/// Ways that lead on from one place over numbers and ids: they are tried one after another.
+const MOST_OPEN: usize = 64;
+
+/// A place in texts that begin alike.
+#[derive(Default)]
+struct Node {
+    /// What follows here in all of them.
+    run: Box<[u8]>,
+    /// The ways on behind it, by their first byte.
+    children: Vec<(u8, u32)>,
+    /// The ways on over a number or an id, by its shape.
+    open: Vec<(Box<[u8]>, u32)>,
+    /// The shape of the text that ends behind it.
+    ends: Option<u32>,
+}
+
+/// What ends a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// Its last byte.
+    Last,
+    /// A quote that is not escaped: it is a text of JSON.
+    Quote,
+}
+
+/// Texts by their shapes.
+#[derive(Default)]
+pub(super) struct Radix {
+    nodes: Vec<Node>,
+    /// Where texts of a kind begin.
+    roots: Vec<([u8; 2], u32)>,
+    bytes: usize,
+    /// What kind of text is looked for: texts of one follow one another.
+    kind: Option<[u8; 2]>,
+    before: Before<u32>,
+    /// The shape of the present number or id.
+    token: Vec<u8>,
+}
+
+impl Radix {
+    /// The shape of a text of a kind, and how long the text is; none where it is not known.
+    pub(super) fn find(
+        &mut self,
+        kind: [u8; 2],
+        (text, end): (&[u8], End),
+        words: &Words,
+    ) -> Option<(usize, usize)> {
+        if self.kind != Some(kind) {
+            self.kind = Some(kind);
+            self.before.forget();
+        }
+        let joint = self.before.joint(text);
+        self.before.take(text);
+        let (mut at, mut here) = joint.or_else(|| Some((0, self.root(kind)?)))?;
+        loop {
+            let node = &self.nodes[here as usize];
+            if !text[at..].starts_with(&node.run) {
+                return None;
+            }
+            at += node.run.len();
+            let next = text.get(at).copied();
+            let is_over = match end {
+                End::Last => next.is_none(),
+                End::Quote => next == Some(b'"'),
+            };
+            if is_over && let Some(shape) = node.ends {
+                return Some((shape as usize, at));
+            }
+            let next = next?;
+            let (length, kinds) = match node.open.is_empty() {
+                true => (0, OTHER),
+                false => token_at(&text[at..]),
+            };
+            if kinds & DIGIT == 0 {
+                here = node.child(next)?;
+                continue;
+            }
+            self.token.clear();
+            at += open_token(&text[at..], (length, kinds), words, &mut self.token);
+            here = node.over(&self.token)?;
+            self.before.note(text, (at, here));
+        }
+    }
+
+    /// Notes the shape of a text, which is ASCII and in which characters may be escaped, each by one letter.
+    pub(super) fn insert(
+        &mut self,
+        kind: [u8; 2],
+        (text, is_escaped): (&[u8], bool),
+        words: &Words,
+        shape: u32,
+    ) {
+        if self.bytes > LARGEST {
+            self.clear();
+        }
+        let mut here = self.root(kind).unwrap_or_else(|| {
+            let root = self.add(Node::default());
+            self.roots.push((kind, root));
+            root
+        });
+        let mut at = 0;
+        while let Some((start, token)) = next_token(text, at, is_escaped) {
+            here = self.along(here, &text[at..start]);
+            self.token.clear();
+            at = start + open_token(&text[start..], token, words, &mut self.token);
+            here = match self.nodes[here as usize].over(&self.token) {
+                Some(next) => next,
+                None if self.nodes[here as usize].open.len() >= MOST_OPEN => return,
+                None => {
+                    let next = self.add(Node::default());
+                    let token = self.token.as_slice().into();
+                    self.nodes[here as usize].open.push((token, next));
+                    next
+                }
+            };
+        }
+        here = self.along(here, &text[at..]);
+        self.nodes[here as usize].ends = Some(shape);
+    }
+
+    /// Forgets all shapes.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn root(&self, kind: [u8; 2]) -> Option<u32> {
+        let mut roots = self.roots.iter();
+        let found = roots.find(|(one, _)| *one == kind);
+        found.map(|(_, root)| *root)
+    }
+
+    fn add(&mut self, node: Node) -> u32 {
+        self.bytes += size_of::<Node>() + node.run.len();
+        self.nodes.push(node);
+        u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// The place behind a stretch of a text that goes on here.
+    fn along(&mut self, mut here: u32, mut stretch: &[u8]) -> u32 {
+        loop {
+            let node = &mut self.nodes[here as usize];
+            if node.is_blank() {
+                node.run = stretch.into();
+                self.bytes += stretch.len();
+                return here;
+            }
+            let same = node.run.iter().zip(stretch).take_while(|(a, b)| a == b);
+            let same = same.count();
+            if same < node.run.len() {
+                self.split(here, same);
+            }
+            stretch = &stretch[same..];
+            let Some(first) = stretch.first() else {
+                return here;
+            };
+            here = match self.nodes[here as usize].child(*first) {
+                Some(next) => next,
+                None => {
+                    let next = self.add(Node::default());
+                    self.nodes[here as usize].children.push((*first, next));
+                    next
+                }
+            };
+        }
+    }
+
+    /// Lets what follows behind so many bytes of a run begin a place of its own.
+    fn split(&mut self, here: u32, at: usize) {
+        let node = std::mem::take(&mut self.nodes[here as usize]);
+        let (run, rest) = node.run.split_at(at);
+        let (run, first) = (run.into(), rest[0]);
+        let behind = Node {
+            run: rest.into(),
+            ..node
+        };
+        let behind = self.add(behind);
+        self.nodes[here as usize] = Node {
+            run,
+            children: vec![(first, behind)],
+            ..Node::default()
+        };
+    }
+}
+
+impl Node {
+    fn child(&self, first: u8) -> Option<u32> {
+        let found = self.children.iter().find(|(byte, _)| *byte == first);
+        found.map(|(_, next)| *next)
+    }
+
+    fn over(&self, token: &[u8]) -> Option<u32> {
+        let found = self.open.iter().find(|(shape, _)| **shape == *token);
+        found.map(|(_, next)| *next)
+    }
+
+    /// Whether nothing is known of what follows here.
+    fn is_blank(&self) -> bool {
+        self.run.is_empty()
+            && self.children.is_empty()
+            && self.open.is_empty()
+            && self.ends.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::shape;
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_found_has_the_shape_and_what_was_inserted_is_found(
+            begins in "([ -~]{0,4}|2026-11-29T1[0-9]:|x509|\\\\[nt\"]|[0-9a-f]{8}-[0-9a-f]{4}-){0,3}",
+            texts in proptest::collection::vec(
+                "(pod=|po|ab| |, |x509|xid|-[bcdf2-9]{5}|[0-9]{1,5}|[0-9a-f]{1,9}|\\\\[nt\"\\\\]|(pod)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|veth[0-9a-f]{8}|5m0s|z){0,5}",
+                1..30,
+            ),
+            is_record: bool,
+        ) {
+            let words = Words::of(["xid", "x509", "6443"].into_iter());
+            let (mut radix, mut shapes) = (Radix::default(), BTreeMap::new());
+            for text in texts.iter().map(|text| format!("{begins}{text}")) {
+                let text = text.as_bytes();
+                let mut shape = Vec::new();
+                if !shape::write(text, is_record, &words, &mut shape) {
+                    continue;
+                }
+                let number = shapes.len();
+                let number = *shapes.entry(shape).or_insert(number);
+                // A message is a text of JSON with its quotes escaped, and the record goes on behind it.
+                let message = [text, b"\",12"].concat();
+                let (looked_for, end) = match is_record {
+                    true if serde_json::from_str::<String>(&format!("\"{}\"", str::from_utf8(text).unwrap())).is_err() => continue,
+                    true => (&message[..], End::Quote),
+                    false => (text, End::Last),
+                };
+                let kind = [0, u8::from(is_record)];
+                let before = radix.find(kind, (looked_for, end), &words);
+                proptest::prop_assert!(before.is_none_or(|found| found == (number, text.len())), "{:?}", before);
+                radix.insert(kind, (text, is_record), &words, u32::try_from(number).unwrap());
+                let found = radix.find(kind, (looked_for, end), &words);
+                proptest::prop_assert_eq!(found, Some((number, text.len())));
+                proptest::prop_assert_eq!(radix.find([1, 0], (text, End::Last), &words), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_tree_that_grew_too_large_is_forgotten() {
+        let words = Words::of(std::iter::empty());
+        let mut radix = Radix::default();
+        let text = |number: u8| vec![b'a' + number / 26, b'a' + number % 26];
+        for number in 0..200 {
+            radix.insert([0, 0], (&text(number), false), &words, u32::from(number));
+        }
+        assert!(radix.bytes < 2 * LARGEST, "{}", radix.bytes);
+        let known = (0..200).filter(|number| radix.find([0, 0], (&text(*number), End::Last), &words).is_some());
+        assert!((1..200).contains(&known.count()));
+    }
+}
