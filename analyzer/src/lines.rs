@@ -14,6 +14,7 @@ use chrono::{DateTime, Utc};
 use crate::dress::{self, Level, Voice};
 use crate::model::Place;
 pub use journal::{Read as Record, Reader};
+use quick::KnownMessage;
 
 /// Entries kept as text, by path.
 pub type Documents = BTreeMap<String, String>;
@@ -224,11 +225,16 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// Where in a raw line the text of [`Self::decode`] stands.
-    pub fn said<'l>(&self, raw: &'l [u8], reader: &mut Reader) -> Said<'l> {
+    /// Where in a raw line the text of [`Self::decode`] stands; `known` tells how long a message is whose like was met before.
+    pub fn said<'l>(
+        &self,
+        raw: &'l [u8],
+        reader: &mut Reader,
+        known: &mut KnownMessage<'_>,
+    ) -> Said<'l> {
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
         if self.may_be_record(raw) && raw.first() == Some(&b'{') {
-            return Record::of(raw, reader).map_or(Said::Unclear, Said::Record);
+            return Record::of(raw, reader, known).map_or(Said::Unclear, Said::Record);
         }
         Said::Plain(raw)
     }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::quick::Escapes;
+use super::quick::{Escapes, KnownMessage};
 use super::{LogLine, quick};
 
 /// What a diagnosis reads of a record.
@@ -40,8 +40,12 @@ pub struct Read<'l>(quick::Fields<'l>);
 
 impl<'l> Read<'l> {
     /// Reads a record; none where it is none, or where only the parser of JSON tells.
-    pub(super) fn of(raw: &'l [u8], reader: &mut Reader) -> Option<Self> {
-        reader.0.read(raw).map(Self)
+    pub(super) fn of(
+        raw: &'l [u8],
+        reader: &mut Reader,
+        known: &mut KnownMessage<'_>,
+    ) -> Option<Self> {
+        reader.0.read(raw, known).map(Self)
     }
 
     /// The message as it stands there, and whether something in it is escaped; none where a character may be written as a

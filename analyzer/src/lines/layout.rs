@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::quick::{Escapes, Fields, Parts, is_plain, length};
+use super::quick::{Escapes, Fields, KnownMessage, Parts, is_plain, length};
 
 /// The bytes of a record up to the value of its message.
 #[derive(Default)]
@@ -38,12 +38,16 @@ impl Layout {
     }
 
     /// Reads a record that is laid out so.
-    pub(super) fn read<'a>(&self, raw: &'a [u8]) -> Option<Fields<'a>> {
+    pub(super) fn read<'a>(
+        &self,
+        raw: &'a [u8],
+        known: &mut KnownMessage<'_>,
+    ) -> Option<Fields<'a>> {
         if self.bytes.is_empty() {
             return None;
         }
         let (head, value) = raw.split_at_checked(self.bytes.len())?;
-        if !self.is_alike(head) || !is_plain(value) {
+        if !self.is_alike(head) {
             return None;
         }
         let field = |at: &Option<Range<usize>>| head.get(at.clone()?);
@@ -59,7 +63,10 @@ impl Layout {
             fields,
             message: None,
         };
-        parts.behind_head(value)
+        if let Some(length) = known(value) {
+            return parts.behind_known(value, length);
+        }
+        is_plain(value).then(|| parts.behind_head(value))?
     }
 
     /// Whether names and signs are the same, and values hold no sign.

@@ -29,6 +29,10 @@ pub(super) enum Escapes {
     Others,
 }
 
+/// Tells how long the message is that a text begins with, if its like was met before: all of it is printable ASCII, and its
+/// escapes are letters.
+pub(super) type KnownMessage<'k> = dyn FnMut(&[u8]) -> Option<usize> + 'k;
+
 /// Reads records one after another.
 #[derive(Default)]
 pub(super) struct Reader {
@@ -37,8 +41,12 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Reads a record; none where it is none, or one of another kind.
-    pub(super) fn read<'a>(&mut self, raw: &'a [u8]) -> Option<Fields<'a>> {
-        if let Some(fields) = self.before.read(raw) {
+    pub(super) fn read<'a>(
+        &mut self,
+        raw: &'a [u8],
+        known: &mut KnownMessage<'_>,
+    ) -> Option<Fields<'a>> {
+        if let Some(fields) = self.before.read(raw, known) {
             return Some(fields);
         }
         let fields = read(raw)?;
@@ -106,7 +114,27 @@ impl<'a> Parts<'a> {
 
     /// Goes on behind the value of the message, which begins here.
     pub(super) fn behind_head(mut self, value: &'a [u8]) -> Option<Fields<'a>> {
-        match self.take(b"MESSAGE", value)? {
+        let behind = self.take(b"MESSAGE", value)?;
+        self.finish(behind)
+    }
+
+    /// The same for a message whose length is known.
+    pub(super) fn behind_known(mut self, value: &'a [u8], length: usize) -> Option<Fields<'a>> {
+        let (message, behind) = value.split_at_checked(length)?;
+        let behind = behind.strip_prefix(b"\"")?;
+        if behind != b"}" && !is_plain(behind) {
+            return None;
+        }
+        self.message = Some(message);
+        if memchr::memchr(b'\\', message).is_some() {
+            self.fields.escapes = Escapes::Letters;
+        }
+        self.finish(behind)
+    }
+
+    /// Reads what follows behind the message.
+    fn finish(mut self, behind: &'a [u8]) -> Option<Fields<'a>> {
+        match behind {
             b"}" => {
                 self.fields.message = self.message?;
                 Some(self.fields)
@@ -187,8 +215,16 @@ mod tests {
         let fields = read(raw);
         for before in first.map(str::as_bytes).into_iter().chain([raw]) {
             let mut reader = Reader::default();
-            reader.read(before);
-            assert_eq!(reader.read(raw), fields);
+            reader.read(before, &mut |_| None);
+            assert_eq!(reader.read(raw, &mut |_| None), fields);
+            let mut reader = Reader::default();
+            reader.read(before, &mut |_| None);
+            let known = |value: &[u8]| {
+                let (length, escapes) = length(value)?;
+                let is_known = escapes != Escapes::Others && is_plain(&value[..length]);
+                is_known.then_some(length)
+            };
+            assert_eq!(reader.read(raw, &mut { known }), fields);
         }
         let Some(fields) = fields else { return };
         let Some(message) = unescaped(str::from_utf8(fields.message).unwrap()) else {

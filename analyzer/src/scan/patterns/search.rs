@@ -47,12 +47,23 @@ impl Patterns {
         while start < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
             let raw = &bytes[start..end];
-            let said = origin.said(raw, &mut reader);
+            // The shape of a record's message is looked for while the record is read.
+            let mut looked_for = None;
+            let said = origin.said(raw, &mut reader, &mut |text| {
+                let found = shapes.message(self, origin.channel, text);
+                looked_for = Some(found.map(|(shape, _)| shape));
+                found.map(|(_, length)| length)
+            });
             search.found.is_records &= raw.is_empty() || matches!(said, Said::Record(_));
             let text = text_of(origin, &said);
             let tries = &mut search.tries;
-            let possible =
-                text.and_then(|text| shapes.possible((self, tries), origin.channel, &text));
+            let possible = text.and_then(|text| match looked_for {
+                Some(Some(shape)) => shapes.at(shape),
+                _ => {
+                    let text = (&text, looked_for.is_some());
+                    shapes.possible((self, tries), origin.channel, text)
+                }
+            });
             let certain = possible.map_or(&[][..], |possible| possible.certain);
             // In a journal half of each line is fields that no pattern is matched against.
             let mut shown = || &raw[message.as_mut().map_or(0, |field| field.find(raw))..];
@@ -78,7 +89,7 @@ impl Patterns {
         let text = said.text.as_bytes();
         let (mut shapes, mut tries) = self.lock_learners().pop().unwrap_or_default();
         let tried = &mut tries;
-        let possible = shapes.possible((self, tried), said.channel, &Text::Message(text));
+        let possible = shapes.possible((self, tried), said.channel, (&Text::Message(text), false));
         let certain = possible.map_or(&[][..], |possible| possible.certain);
         let mut asking = Asking::default();
         asking.take_or_search(self, said.channel, possible, (&mut || text, text));

@@ -175,26 +175,46 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    /// What can match a text; none where its shape is not known yet.
+    /// What can match a text; none where its shape is not known yet. `is_unproven` where it was looked for in vain among those
+    /// that are proven.
     pub(super) fn possible(
         &mut self,
         (patterns, tries): (&Patterns, &mut Tries),
         channel: Channel,
-        text: &Text<'_>,
+        (text, is_unproven): (&Text<'_>, bool),
     ) -> Option<Possible<'_>> {
         let (form, bytes, is_escaped) = match *text {
             Text::Part(bytes) => (PART, bytes, false),
             Text::Record(bytes, is_escaped) => (RECORD, bytes, is_escaped),
             Text::Message(bytes) => (MESSAGE, bytes, false),
         };
-        let head = [channel as u8, form];
-        let words = patterns.words();
-        let found = self.proven.find(head, (bytes, End::Last), words);
-        let at = match found {
+        let found = (!is_unproven).then(|| {
+            let text = (bytes, End::Last);
+            let head = [channel as u8, form];
+            self.proven.find(head, text, patterns.words())
+        });
+        let at = match found.flatten() {
             Some((at, _)) => at,
             None => self.known(patterns, tries, (channel, form), (bytes, is_escaped))?,
         };
-        Some(self.known.met.get(at)?.known.possible())
+        self.at(at)
+    }
+
+    /// The shape of the message that a text of JSON begins with, and its length, if it is proven what can match it.
+    pub(super) fn message(
+        &mut self,
+        patterns: &Patterns,
+        channel: Channel,
+        text: &[u8],
+    ) -> Option<(usize, usize)> {
+        let head = [channel as u8, RECORD];
+        let text = (text, End::Quote);
+        self.proven.find(head, text, patterns.words())
+    }
+
+    /// What can match a text of a known shape.
+    pub(super) fn at(&self, shape: usize) -> Option<Possible<'_>> {
+        Some(self.known.met.get(shape)?.known.possible())
     }
 
     /// Where a text's shape stands among the known ones; it is proven once it is met often.
