@@ -277,6 +277,13 @@ impl<'a> Origin<'a> {
         line
     }
 
+    /// A record of the journal without its message.
+    pub fn heard<'l>(&'l self, record: Record<'l>, offset: u32) -> LogLine<'l> {
+        let mut line = self.blank(offset);
+        record.put_around(&mut line);
+        line
+    }
+
     /// A line of which nothing is known but where it stands.
     fn blank(&self, offset: u32) -> LogLine<'_> {
         LogLine {

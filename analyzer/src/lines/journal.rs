@@ -57,12 +57,18 @@ impl<'l> Read<'l> {
 
     /// Takes it over into a line; false where its message is no text of JSON.
     pub(super) fn put_into(&self, line: &mut LogLine<'l>) -> bool {
-        let fields = &self.0;
-        let Some(text) = message_of(fields) else {
+        let Some(text) = message_of(&self.0) else {
             return false;
         };
-        let of = |field: Option<&'l [u8]>| field.and_then(|text| str::from_utf8(text).ok());
         line.text = text;
+        self.put_around(line);
+        true
+    }
+
+    /// Takes over all but the message.
+    pub(super) fn put_around(&self, line: &mut LogLine<'l>) {
+        let fields = &self.0;
+        let of = |field: Option<&'l [u8]>| field.and_then(|text| str::from_utf8(text).ok());
         line.at = of(fields.realtime).and_then(time);
         line.boot = Cow::Borrowed(of(fields.boot).unwrap_or(""));
         line.host = Cow::Borrowed(of(fields.host).unwrap_or(""));
@@ -70,7 +76,6 @@ impl<'l> Read<'l> {
             line.speaker = Cow::Borrowed(speaker);
         }
         line.record = true;
-        true
     }
 }
 

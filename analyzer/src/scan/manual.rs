@@ -43,6 +43,10 @@ fn names_columns(line: &[u8]) -> bool {
             |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'.' | b'0'..=b'9');
         unit_only && name.first().is_some_and(u8::is_ascii_lowercase) && name.iter().all(letter)
     };
+    // Most lines are told by the first byte.
+    if !matches!(line.first(), Some(b'a'..=b'z' | b'"')) {
+        return false;
+    }
     // One word may be a value; a name of a column of nvidia-smi has a point, or stands among others.
     (line.contains(&b'.') || line.contains(&b',')) && line.split(|byte| *byte == b',').all(name)
 }

@@ -53,6 +53,20 @@ pub(super) mod begins {
         )
     }
 
+    /// `gpu-1 kubelet[`, `gpu-1 kubelet: `: two words with one blank between, and a bracket or a colon behind.
+    pub(in crate::dress::line) fn hosted(line: &[u8]) -> bool {
+        let is_host = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-') || !byte.is_ascii()
+        };
+        let is_speaker = |byte: &u8| !byte.is_ascii_whitespace() && !b"[]:".contains(byte);
+        let host = line.iter().take_while(|byte| is_host(byte)).count();
+        let Some([b' ', speaker @ ..]) = line.get(host..).filter(|_| host > 0) else {
+            return false;
+        };
+        let length = speaker.iter().take_while(|byte| is_speaker(byte)).count();
+        length > 0 && matches!(speaker.get(length), Some(b'[' | b':'))
+    }
+
     /// `[`, or facility and level in front of it.
     pub(in crate::dress::line) fn kernel(line: &[u8]) -> bool {
         matches!(line.first(), Some(b'[' | b'<' | b'k' | b'u' | b'd' | b's'))
@@ -74,5 +88,29 @@ pub(super) mod begins {
         let head = &line[..line.len().min(LONGEST)];
         let mut pairs = head.windows(2);
         pairs.any(|pair| matches!(pair, [b'0'..=b'9', b'-' | b'/']))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn a_line_of_a_form_begins_as_lines_of_it_do(
+            line in "(Nov|[0-9]{1,2}\u{6708}|<[0-9]{1,3}>|kern *|\\[ *[0-9.]{1,10}\\]|[IWE]?[0-9]{2,4}[-/]?)?[ :]{0,2}([0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2} |[a-z\u{e9}.0-9-]{1,6} |err *: )?([(_a-zA-Z][a-z/\u{e9}]{0,5})?(\\[[0-9]{1,3}\\])?(: ?|\\]| )?[a-z]{0,3}",
+        ) {
+            let bytes = line.as_bytes();
+            for (form, begins) in [
+                (&SYSLOG, begins::syslog as fn(&[u8]) -> bool),
+                (&HOSTED, begins::hosted),
+                (&KERNEL, begins::kernel),
+                (&DECODED, begins::facility),
+                (&KLOG, begins::klog),
+                (&DATED, begins::dated),
+            ] {
+                proptest::prop_assert!(!form.is_match(&line) || begins(bytes), "{:?} {}", line, form.find(&line).is_some());
+            }
+        }
     }
 }

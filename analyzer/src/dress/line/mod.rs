@@ -64,7 +64,8 @@ fn layer<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
         .or_else(|| {
             // Behind a clock that was taken off before.
             let has_clock = dress.outer > 0 && dress.speaker.is_empty();
-            has_clock.then(|| hosted(rest, &HOSTED, dress)).flatten()
+            let may = has_clock && begins::hosted(rest.as_bytes());
+            may.then(|| hosted(rest, &HOSTED, dress)).flatten()
         })
 }
 

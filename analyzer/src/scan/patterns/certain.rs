@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memmem::Finder;
 use regex_automata::nfa::thompson::{NFA, State, WhichCaptures};
 use regex_automata::util::look::Look;
 use regex_automata::util::primitives::{PatternID, StateID};
@@ -23,8 +24,8 @@ pub(super) struct Certain {
     /// What it captures there.
     pub(super) captures: Captures,
     /// What stands there with one byte on both sides; of a line of which only a part may be the message, the message has to
-    /// hold it. Empty where all of the shape is the message.
-    pub(super) witness: Box<[u8]>,
+    /// hold it. None where all of the shape is the message.
+    pub(super) witness: Option<Finder<'static>>,
 }
 
 impl Certain {
@@ -35,29 +36,35 @@ impl Certain {
         shape: &[u8],
         is_message: bool,
     ) -> Option<Self> {
-        let certain = |captures, witness: &[u8]| Self {
+        let certain = |captures, witness| Self {
             number,
             captures,
-            witness: witness.into(),
+            witness,
         };
         if let Some(at) = regex.matches_shape(tries, shape) {
             if is_message {
-                return Some(certain(Captures::new(), &[]));
+                return Some(certain(Captures::new(), None));
             }
             let witness = shape.get(at.start.checked_sub(1)?..at.end + 1)?;
-            return Some(certain(Captures::new(), witness));
+            let witness = Finder::new(witness).into_owned();
+            return Some(certain(Captures::new(), Some(witness)));
         }
         let captures = is_message.then(|| regex.captures_of_shape(shape))??;
-        Some(certain(captures, &[]))
+        Some(certain(captures, None))
     }
 
     /// What it captures in a message of the shape; none where the message is a part that does not show it.
     pub(super) fn caught(&self, message: &str) -> Option<Caught<'_>> {
-        let is_shown = self.witness.is_empty()
-            || memchr::memmem::find(message.as_bytes(), &self.witness).is_some();
+        let is_shown = |witness: &Finder<'_>| witness.find(message.as_bytes()).is_some();
+        let witness = self.witness.as_ref();
+        witness.is_none_or(is_shown).then(|| self.captured())
+    }
+
+    /// What it captures in every message of the shape that shows it.
+    pub(super) fn captured(&self) -> Caught<'_> {
         let captures = self.captures.iter();
         let caught = captures.map(|(name, value)| (name.as_str(), Cow::Borrowed(value.as_str())));
-        is_shown.then(|| caught.collect())
+        caught.collect()
     }
 }
 

@@ -89,8 +89,17 @@ impl Hit {
         }
     }
 
+    /// Whether a later line that is alike is not quoted, whatever it says.
+    pub(super) fn is_quoted_before(&self, is_routine: bool) -> bool {
+        match self.voice {
+            Voice::Spoken => true,
+            // What the vocabulary knows carries no more.
+            voice => is_routine && voice <= Voice::Routine,
+        }
+    }
+
     /// Adds a later line of the same entry that is alike, without taking copies of what it says.
-    fn repeat(&mut self, line: &LogLine<'_>, regex: &Expression) {
+    pub(super) fn repeat(&mut self, line: &LogLine<'_>, regex: &Expression) {
         if line.voice < self.voice {
             // The one that carries most is quoted.
             let later = Hit::of(self.pattern, regex, Captures::new(), line);
@@ -201,9 +210,36 @@ pub(super) struct Counter {
     /// Hits of one piece by a hash of what makes them alike.
     groups: HashMap<u64, Vec<usize>>,
     kept: BTreeMap<usize, usize>,
+    /// For each pattern the hit that was last met, which the next line most often repeats; one more than its place.
+    last: Vec<usize>,
 }
 
 impl Counter {
+    /// The hit that a line of a speaker repeats.
+    pub(super) fn known(
+        &mut self,
+        (pattern, speaker): (usize, &str),
+        caught: &Caught<'_>,
+        hits: &[Hit],
+    ) -> Option<usize> {
+        // One piece is of one entry, so that the subject follows from the speaker.
+        let is_alike = |at: &usize| {
+            let hit = &hits[*at];
+            let mut pairs = hit.captures.iter().zip(caught);
+            hit.pattern == pattern
+                && *hit.speaker == *speaker
+                && hit.captures.len() == caught.len()
+                && pairs.all(|((name, value), caught)| *name == caught.0 && **value == *caught.1)
+        };
+        let last = self.last.get(pattern).and_then(|last| last.checked_sub(1));
+        last.filter(is_alike).or_else(|| {
+            let group = self.groups.get(&hash(pattern, speaker, caught))?;
+            let found = group.iter().copied().find(is_alike)?;
+            self.note_last(pattern, found);
+            Some(found)
+        })
+    }
+
     pub(super) fn add(
         &mut self,
         pattern: usize,
@@ -212,35 +248,36 @@ impl Counter {
         (line, is_routine): (&mut LogLine<'_>, bool),
         hits: &mut Vec<Hit>,
     ) {
-        // One piece is of one entry, so that the subject follows from the speaker.
-        let alike = |hit: &Hit| {
-            let pairs = hit.captures.iter().zip(caught);
-            hit.pattern == pattern
-                && *hit.speaker == *line.speaker
-                && hit.captures.len() == caught.len()
-                && pairs
-                    .into_iter()
-                    .all(|((name, value), caught)| *name == caught.0 && **value == *caught.1)
-        };
-        let mut hasher = DefaultHasher::new();
-        (pattern, &line.speaker, caught).hash(&mut hasher);
-        let hash = hasher.finish();
-        let known = self.groups.get(&hash);
-        let known = known.and_then(|group| group.iter().find(|at| alike(&hits[**at])));
-        if let Some(at) = known {
+        if let Some(at) = self.known((pattern, &line.speaker), caught, hits) {
             // What is spoken already is quoted, however loud the others are.
-            if hits[*at].voice != Voice::Spoken {
+            if hits[at].voice != Voice::Spoken {
                 line.weigh(is_routine);
             }
-            hits[*at].repeat(line, regex);
+            hits[at].repeat(line, regex);
             return;
         }
         let groups = self.kept.entry(pattern).or_default();
         if *groups < GROUPS_PER_PIECE {
             *groups += 1;
             line.weigh(is_routine);
+            let hash = hash(pattern, &line.speaker, caught);
             self.groups.entry(hash).or_default().push(hits.len());
+            self.note_last(pattern, hits.len());
             hits.push(Hit::of(pattern, regex, kept(caught), line));
         }
     }
+
+    fn note_last(&mut self, pattern: usize, hit: usize) {
+        if self.last.len() <= pattern {
+            self.last.resize(pattern + 1, 0);
+        }
+        self.last[pattern] = hit + 1;
+    }
+}
+
+/// A hash of what makes hits of a piece alike.
+fn hash(pattern: usize, speaker: &str, caught: &Caught<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (pattern, speaker, caught).hash(&mut hasher);
+    hasher.finish()
 }

@@ -13,7 +13,7 @@ use super::index::{Held, Index};
 use super::shapes::{Possible, Shapes, Text};
 use super::tries::Tries;
 use super::{Patterns, boots, is_log};
-use crate::dress::Nature;
+use crate::dress::{Nature, Voice};
 use crate::lines::{LogLine, Origin, Reader, Record, Said};
 use crate::parsers::{self, Channel, EXTRACTORS, Extracted};
 use crate::scan::manual;
@@ -74,7 +74,12 @@ impl Patterns {
                     Said::Record(record) => Some(record),
                     Said::Plain(_) | Said::Unclear => None,
                 };
-                self.line(origin, (raw, record, number), certain, &mut search);
+                let repeats = record.is_some_and(|record| {
+                    self.repeats(origin, (record, number), certain, &mut search)
+                });
+                if !repeats {
+                    self.line(origin, (raw, record, number), certain, &mut search);
+                }
             }
             number = number.saturating_add(1);
             start = end + 1;
@@ -140,6 +145,53 @@ impl Patterns {
         self.learners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds a record to the hits that it repeats, if its shape tells all that it matches; false where it has to be decoded.
+    fn repeats<'l>(
+        &self,
+        origin: &'l Origin<'_>,
+        (record, number): (Record<'l>, u32),
+        certain: &[Certain],
+        search: &mut Search,
+    ) -> bool {
+        let numbers = search.asking.numbers.iter();
+        if !numbers.eq(certain.iter().map(|one| &one.number)) {
+            return false;
+        }
+        let mut line = origin.heard(record, number);
+        let hits = &mut search.found.hits;
+        let mut repeated: SmallVec<[usize; FEW]> = SmallVec::new();
+        let mut is_routine = false;
+        for one in certain {
+            let pattern = one.number as usize;
+            if !search.heard.applies(self, pattern, &line) {
+                continue;
+            }
+            is_routine |= self.is_note(pattern);
+            let speaker = (pattern, line.speaker.as_ref());
+            match search.counts.known(speaker, &one.captured(), hits) {
+                Some(hit) => repeated.push(hit),
+                None => return false,
+            }
+        }
+        let is_quoted = |hit: &usize| hits[*hit].is_quoted_before(is_routine);
+        if !repeated.iter().all(is_quoted) {
+            return false;
+        }
+        if is_routine {
+            line.voice = line.voice.max(Voice::Routine);
+        }
+        for hit in repeated {
+            let regex = &self.patterns[hits[hit].pattern].regex;
+            hits[hit].repeat(&line, regex);
+        }
+        true
+    }
+
+    /// Whether a line that a pattern matches is a mere note.
+    fn is_note(&self, pattern: usize) -> bool {
+        self.patterns[pattern].nature.is_some_and(Nature::is_note)
+    }
+
     fn line<'l>(
         &self,
         origin: &'l Origin<'_>,
@@ -172,10 +224,7 @@ impl Patterns {
                 matched.push((index, at));
             }
         }
-        let nature = |index: usize| self.patterns[index].nature;
-        let is_routine = matched
-            .iter()
-            .any(|(index, _)| nature(*index).is_some_and(Nature::is_note));
+        let is_routine = matched.iter().any(|(index, _)| self.is_note(*index));
         for (index, at) in matched {
             let regex = &self.patterns[index].regex;
             if let Some(caught) = &tried[at].1 {
