@@ -29,34 +29,48 @@ static SYSLOG: Form =
 static STAMP: Form = Form::new(
     r"^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s*(?:UTC\s*)?(?:\[\d+\]\s*)?(?:(?:stdout|stderr) [FP] )?",
 );
-static FATAL_LEVEL: Form = Form::new(concat!(
+const FATAL_LEVEL: &str = concat!(
     r"^F\d{4} \d\d:|\blevel=(?:fatal|panic|dpanic|critical|crit|emerg|alert)\b",
     r#"|"(?:level|severity|lvl|levelname|log\.level)"\s*:\s*"(?i:fatal|panic|dpanic|critical|crit|emergency|alert)"|"level"\s*:\s*60\b"#,
     r"|^.{0,100}\b(?:FATAL|CRITICAL|PANIC|EMERG|EMERGENCY)\b",
     r"|^(?:panic|fatal|fatal error|critical(?:/\w+)?:|\[?emerg\]?)(?:: | )|\[emerg\]|^thread '.*' .{0,20}panicked at",
-));
-/// How programs of Kubernetes, and minikube, say that they end.
-static ENDS: Form = Form::new(
-    r#"\b[Ee]xit(?:ing|ed)? with (?:an? )?error\b|\brun\.go:\d+\] "command failed" err=|\bExiting due to [A-Z][A-Z0-9_]+: "#,
 );
+/// How programs of Kubernetes, and minikube, say that they end.
+const EXITING: &str = r#"\b[Ee]xit(?:ing|ed)? with (?:an? )?error\b|\brun\.go:\d+\] "command failed" err=|\bExiting due to [A-Z][A-Z0-9_]+: "#;
 /// An uncaught exception, as interpreters print its last line.
-static UNCAUGHT: Form = Form::new(concat!(
+const UNCAUGHT: &str = concat!(
     r"^(?:Error|Caused by|Uncaught|Unhandled|UnhandledPromiseRejection\S*|Fatal|PHP Fatal error|Exception in thread [^:]*)(?::| )\s?\S",
     r"|^(?:\[?[a-z_][\w.]*[.:])?(?:[A-Z]\w*)?(?:Error|Exception|Failure|Fault|Exit)(?:: .+|\s\[\w+\]: .+)$",
-));
+);
 /// A shell, a loader or a container runtime that cannot run what it was given.
-static REFUSED: Form = Form::new(concat!(
+const REFUSED: &str = concat!(
     r"^\S{1,80}: (?:line )?\d+: .+$|^exec\b.{0,200}: [a-z][\w ]+$|^standard_init_linux\.go|error while loading shared libraries",
     r"|(?i-u:segmentation fault|core dumped)|OCI runtime \w+ failed|executable file not found",
-));
-static ERROR_LEVEL: Form = Form::new(concat!(
+);
+const ERROR_LEVEL: &str = concat!(
     r"^E\d{4} \d\d:|\blevel=(?:error|err)\b",
     r#"|"(?:level|severity|lvl|levelname|log\.level)"\s*:\s*"(?i:error|err|severe)"|"level"\s*:\s*50\b"#,
     r"|^.{0,100}\b(?:ERROR|ERR|SEVERE)\b|^.{0,60}\[(?:error|crit|alert)\]|^(?i:error)\b",
-));
-static HINT: Form = Form::new(
-    r"(?i-u)\b(?:error|failed|failure|cannot|can't|could not|couldn't|unable to|refused|denied|invalid|missing|not found|no such|timed out|timeout|expired|exiting|aborted|terminated)\b",
 );
+const HINT: &str = r"(?i-u)\b(?:error|failed|failure|cannot|can't|could not|couldn't|unable to|refused|denied|invalid|missing|not found|no such|timed out|timeout|expired|exiting|aborted|terminated)\b";
+
+static ENDS: Form = Form::new(EXITING);
+/// Marks from the gravest down.
+static MARKS: [(Grade, Form); 3] = [
+    (
+        Grade::Fatal,
+        Form::made(|| any(&[FATAL_LEVEL, UNCAUGHT, REFUSED, EXITING])),
+    ),
+    (Grade::Error, Form::new(ERROR_LEVEL)),
+    (Grade::Hint, Form::new(HINT)),
+];
+/// All of them at once: most lines of most logs have none.
+static MARKED: Form =
+    Form::made(|| any(&[FATAL_LEVEL, UNCAUGHT, REFUSED, EXITING, ERROR_LEVEL, HINT]));
+
+fn any(sources: &[&str]) -> String {
+    format!("(?:{})", sources.join(")|(?:"))
+}
 
 /// A line without terminal codes.
 pub fn plain(text: &str) -> Cow<'_, str> {
@@ -71,12 +85,16 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 
 /// What a line says without the heads of syslog and loggers, and the program that syslog names.
 pub fn message(text: &str) -> (&str, &str) {
-    let head = SYSLOG.captures(text);
+    let begins = |is_first: fn(&u8) -> bool| text.as_bytes().first().is_some_and(is_first);
+    let head = begins(u8::is_ascii_uppercase).then(|| SYSLOG.captures(text));
+    let head = head.flatten();
     if let Some(head) = head {
         let end = head.get(0).map_or(0, |whole| whole.end());
         return (head.get(1).map_or("", |name| name.as_str()), &text[end..]);
     }
-    let stamp = STAMP.find(text);
+    let stamp = begins(|byte| byte.is_ascii_digit() || *byte == b'[' || !byte.is_ascii())
+        .then(|| STAMP.find(text));
+    let stamp = stamp.flatten();
     ("", stamp.map_or(text, |stamp| &text[stamp.end()..]))
 }
 
@@ -105,14 +123,12 @@ pub fn above(text: &str, known: Grade) -> Option<Grade> {
     if message.starts_with([' ', '\t']) || message.trim().is_empty() {
         return None;
     }
-    let marks: [(Grade, &[&Form]); 3] = [
-        (Grade::Fatal, &[&FATAL_LEVEL, &UNCAUGHT, &REFUSED, &ENDS]),
-        (Grade::Error, &[&ERROR_LEVEL]),
-        (Grade::Hint, &[&HINT]),
-    ];
-    let mut graver = marks.into_iter().take_while(|(grade, _)| *grade > known);
-    let found = graver.find(|(_, forms)| forms.iter().any(|form| form.is_match(message)));
-    found.map(|(grade, _)| grade)
+    if known == Grade::Plain && !MARKED.is_match(message) {
+        return None;
+    }
+    let mut graver = MARKS.iter().take_while(|(grade, _)| *grade > known);
+    let found = graver.find(|(_, mark)| mark.is_match(message));
+    found.map(|(grade, _)| *grade)
 }
 
 #[cfg(test)]

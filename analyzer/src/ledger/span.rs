@@ -4,7 +4,6 @@
 use crate::facts::failing::{LogSpan, Moment};
 use crate::flat::Flat;
 use crate::lines::Origin;
-use crate::parsers::Channel;
 
 /// Lines at each end of a piece that are looked at.
 const LINES: usize = 64;
@@ -20,21 +19,13 @@ pub(super) struct Ends {
     last: Flat<String, Moment>,
 }
 
-/// Reads both ends of a piece of a log. Of one that does not begin its entry one moment is enough: it counts only where
+/// Reads both ends of a piece of a log that holds no sections of several. Of one that does not begin its entry one moment is enough: it counts only where
 /// nothing before it has any.
 pub(super) fn of_piece(
     origin: &Origin<'_>,
     bytes: &[u8],
     (is_first, is_last): (bool, bool),
 ) -> Ends {
-    let is_log = matches!(
-        origin.channel,
-        Channel::PodLog | Channel::Journal | Channel::Text
-    );
-    let captioned = bytes.starts_with(b"==> ") || memchr::memmem::find(bytes, b"\n==> ").is_some();
-    if !is_log || captioned {
-        return Ends::default();
-    }
     let head = &bytes[..bytes.len().min(BYTES)];
     let mut ends = Ends::default();
     for raw in head.split(|byte| *byte == b'\n').take(LINES) {

@@ -10,6 +10,7 @@ use crate::facts::excerpt;
 use crate::form::Form;
 use crate::lines::Origin;
 use crate::parsers::Channel;
+use crate::parsers::marks::UNIT_FAILED;
 
 /// Lines from the end in which the last grave line is looked for.
 const LINES: usize = 200;
@@ -80,13 +81,24 @@ impl Ends {
     }
 }
 
+/// What is known of a piece when it is read for its ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Searched {
+    /// It begins its entry.
+    pub is_first: bool,
+    /// It ends its entry.
+    pub is_last: bool,
+    /// Every line is a record of the journal.
+    pub is_records: bool,
+    /// Some line may say that a unit failed.
+    pub unit_failed: bool,
+}
+
 /// Reads the ends of a piece. Only what ends its entry can hold the program's last word.
-pub fn of_piece(
-    origin: &Origin<'_>,
-    bytes: &[u8],
-    lines: u32,
-    (is_first, is_last): (bool, bool),
-) -> Tail {
+pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, searched: Searched) -> Tail {
+    let Searched {
+        is_first, is_last, ..
+    } = searched;
     let kernel = match is_last {
         true => kernel::of_end(origin, bytes, lines),
         false => None,
@@ -107,8 +119,14 @@ pub fn of_piece(
         .filter(|said| origin.channel != Channel::Text || !is_of_several(bytes, &said.text));
     Tail {
         last,
-        units: units(origin, bytes),
-        span: span::of_piece(origin, bytes, (is_first, is_last)),
+        units: match searched.unit_failed {
+            true => units(origin, bytes),
+            false => BTreeMap::new(),
+        },
+        span: match !searched.is_records && is_captioned(bytes) {
+            true => span::Ends::default(),
+            false => span::of_piece(origin, bytes, (is_first, is_last)),
+        },
         pods: match is_last {
             true => kubelet::of_end(origin, bytes, lines),
             false => Vec::new(),
@@ -128,8 +146,12 @@ pub(super) fn verbatim(raw: &[u8]) -> String {
 /// Whether a text holds what several programs wrote: sections with captions, or a line with the head of syslog. Its end
 /// is no program's last word.
 fn is_of_several(bytes: &[u8], last: &str) -> bool {
-    let captioned = bytes.starts_with(b"==> ") || memchr::memmem::find(bytes, b"\n==> ").is_some();
-    captioned || !grade::message(last).0.is_empty()
+    is_captioned(bytes) || !grade::message(last).0.is_empty()
+}
+
+/// Whether a text holds sections with captions, as `tail` and `head` print of several files.
+fn is_captioned(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"==> ") || memchr::memmem::find(bytes, b"\n==> ").is_some()
 }
 
 /// How grave a text's last word is; none where it has none.
@@ -175,9 +197,6 @@ fn last_words(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
     best
 }
 
-/// What systemd says when a unit failed, as the texts that its lines hold: the result since 229, the state before 236
-/// (`unit_notify` in src/core/unit.c).
-const FAILED_TEXTS: [&[u8]; 2] = [b": Failed with result '", b" entered failed state"];
 /// What systemd says when it starts a unit again, behind the unit's name: since 235, since 236, 229 to 235, and before.
 const STARTS_AGAIN: [&str; 4] = [
     ": Scheduled restart job",
@@ -196,8 +215,8 @@ static FAILED: Form = Form::new(concat!(
 /// Where a piece holds what systemd says when a unit failed, and which of the wordings.
 fn failed_texts(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
-    for (wording, text) in FAILED_TEXTS.iter().enumerate() {
-        found.extend(memchr::memmem::find_iter(bytes, text).map(|at| (at, wording)));
+    for (wording, text) in UNIT_FAILED.iter().enumerate() {
+        found.extend(memchr::memmem::find_iter(bytes, text.as_bytes()).map(|at| (at, wording)));
     }
     found.sort_unstable();
     found

@@ -55,6 +55,11 @@ impl<'l> Read<'l> {
         (escapes != Escapes::Others).then_some((self.0.message, escapes != Escapes::None))
     }
 
+    /// Whether it says in which boot it was written.
+    pub fn names_boot(&self) -> bool {
+        self.0.boot.is_some()
+    }
+
     /// Takes it over into a line; false where its message is no text of JSON.
     pub(super) fn put_into(&self, line: &mut LogLine<'l>) -> bool {
         let Some(text) = message_of(&self.0) else {

@@ -11,6 +11,7 @@ mod driver_lines;
 mod figures;
 mod host_lines;
 mod kernel_packets;
+pub mod marks;
 mod pod_json;
 mod pod_state;
 mod repeated;
@@ -214,6 +215,8 @@ pub enum Extracted {
     Driver(DriverLine),
     /// Something that happened to the node.
     Host(HostLine),
+    /// A text that the stretch is read for by itself.
+    Mark(marks::Mark),
 }
 
 /// All extractors.
@@ -252,4 +255,7 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &clocks::ZONE,
     &clocks::SYSTEMD,
     &clocks::LOCAL_HARDWARE_CLOCK,
+    &marks::UNIT_RESULT,
+    &marks::UNIT_STATE,
+    &marks::KERNEL_START,
 ];

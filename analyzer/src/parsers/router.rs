@@ -1,8 +1,16 @@
 //! Which parser reads which entry: the first whose glob matches the path.
 
+use std::cell::RefCell;
+
 use globset::{GlobSet, GlobSetBuilder};
 
 use super::{PARSERS, Parser};
+
+thread_local! {
+    /// The last path that a thread asked for, and the place of its parser: an entry comes in many pieces. All routers have
+    /// the same parsers.
+    static LAST: RefCell<(String, Option<usize>)> = const { RefCell::new((String::new(), None)) };
+}
 
 /// Which parser reads which entry.
 pub struct Router {
@@ -31,7 +39,13 @@ impl Router {
 
     /// The first registered parser that reads this entry.
     pub fn parser(&self, path: &str) -> Option<&'static Parser> {
-        let first = self.globs.matches(path).into_iter().min()?;
-        Some(self.parsers[first])
+        let first = LAST.with_borrow_mut(|(last, first)| {
+            if last != path {
+                path.clone_into(last);
+                *first = self.globs.matches(path).into_iter().min();
+            }
+            *first
+        });
+        Some(self.parsers[first?])
     }
 }

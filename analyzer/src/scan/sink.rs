@@ -201,10 +201,16 @@ impl Sink<'_> {
             false => faults::of_lines(&origin, piece.bytes),
         };
         problems.extend(faults::of_split(&origin, piece));
+        let ends = tail::Searched {
+            is_first: piece.seq == 0,
+            is_last: piece.last,
+            is_records: found.is_records,
+            unit_failed: found.marks.unit_failed,
+        };
         Searched {
             found,
             newest,
-            tail: tail::of_piece(&origin, piece.bytes, lines, (piece.seq == 0, piece.last)),
+            tail: tail::of_piece(&origin, piece.bytes, lines, ends),
             lines,
             problems,
             ..Searched::default()
@@ -301,7 +307,14 @@ impl Sink<'_> {
         searched.problems.extend(slack);
         let split = faults::of_split(&origin, piece);
         searched.problems.extend(split);
-        searched.tail = tail::of_piece(&origin, &bytes, lines, (piece.seq == 0, piece.last));
+        // Of a text only a part was searched.
+        let ends = tail::Searched {
+            is_first: piece.seq == 0,
+            is_last: piece.last,
+            is_records: false,
+            unit_failed: true,
+        };
+        searched.tail = tail::of_piece(&origin, &bytes, lines, ends);
         if whole {
             searched.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
         } else if too_large(piece, loose::LIMIT) {

@@ -3,10 +3,11 @@
 use super::Found;
 use crate::lines::Origin;
 use crate::parsers::Channel;
+use crate::parsers::marks::KERNEL_STARTED;
 
 /// Which of the lines belong to an earlier start of the machine: where the kernel last came up, and the boot of the
-/// last line of a journal.
-pub(super) fn mark(origin: &Origin<'_>, bytes: &[u8], found: &mut Found) {
+/// last line of a journal, if any may name one.
+pub(super) fn mark(origin: &Origin<'_>, bytes: &[u8], may_name_boot: bool, found: &mut Found) {
     if !matches!(
         origin.channel,
         Channel::Kernel | Channel::Journal | Channel::Text
@@ -18,18 +19,21 @@ pub(super) fn mark(origin: &Origin<'_>, bytes: &[u8], found: &mut Found) {
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
         (start, &bytes[start..end])
     };
-    if let Some(at) = last(bytes, b"\"_BOOT_ID\"") {
+    let boot = may_name_boot.then(|| last(bytes, b"\"_BOOT_ID\""));
+    if let Some(at) = boot.flatten() {
         let line = origin.decode(line_at(at).1, 0);
         found.boot = Some((line.boot.into_owned(), line.at)).filter(|(boot, _)| !boot.is_empty());
     }
-    let Some(at) = last(bytes, b"Linux version ") else {
+    let started = found.marks.kernel_started;
+    let started = started.then(|| last(bytes, KERNEL_STARTED.as_bytes()));
+    let Some(at) = started.flatten() else {
         return;
     };
     let (start, raw) = line_at(at);
     let line = origin.decode(raw, 0);
     // The same words stand in what programs print of the system.
     let kernel = line.speaker == "kernel" || origin.channel == Channel::Kernel;
-    if kernel && line.text.starts_with("Linux version ") {
+    if kernel && line.text.starts_with(KERNEL_STARTED) {
         let number = memchr::memchr_iter(b'\n', &bytes[..start]).count();
         found.came_up = u32::try_from(number).ok().map(|number| (number, line.at));
     }

@@ -10,6 +10,7 @@ use super::expression::{Caught, kept};
 use crate::dress::Voice;
 use crate::lines::LogLine;
 use crate::model::Place;
+use crate::parsers::marks::Marks;
 use crate::parsers::{Channel, DriverLine, HostLine, PacketLine, Repeated, Statement};
 use crate::shared::Shared;
 
@@ -183,6 +184,8 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// Every line is a record of the journal that was read where it stands, or empty: there is no fault in any.
     pub is_records: bool,
+    /// Texts that it is read for by itself.
+    pub marks: Marks,
     /// Line in which the kernel last came up, counted from 0, and when.
     pub came_up: Option<(u32, Option<DateTime<Utc>>)>,
     /// The boot of the last line, as the journal calls it, and when that line was said.

@@ -43,6 +43,7 @@ impl Patterns {
             (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
         let mut reader = Reader::default();
         let (mut start, mut number) = (0, 0u32);
+        let mut names_boot = false;
         search.found.is_records = true;
         while start < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
@@ -54,7 +55,10 @@ impl Patterns {
                 looked_for = Some(found.map(|(shape, _)| shape));
                 found.map(|(_, length)| length)
             });
-            search.found.is_records &= raw.is_empty() || matches!(said, Said::Record(_));
+            match &said {
+                Said::Record(record) => names_boot |= record.names_boot(),
+                _ => search.found.is_records &= raw.is_empty(),
+            }
             let text = text_of(origin, &said);
             let tries = &mut search.tries;
             let possible = text.and_then(|text| match looked_for {
@@ -85,7 +89,8 @@ impl Patterns {
             start = end + 1;
         }
         self.lock_learners().push((shapes, search.tries));
-        boots::mark(origin, bytes, &mut search.found);
+        let may_name_boot = names_boot || !search.found.is_records;
+        boots::mark(origin, bytes, may_name_boot, &mut search.found);
         search.found
     }
 
@@ -257,6 +262,7 @@ fn extract(number: usize, line: &LogLine<'_>, found: &mut Found) {
         Some(Extracted::Packet(packet)) => add_alike(packet, &mut found.packets),
         Some(Extracted::Driver(said)) => add_alike(said, &mut found.driver),
         Some(Extracted::Host(said)) => add_alike(said, &mut found.host),
+        Some(Extracted::Mark(mark)) => found.marks.note(mark),
         None => {}
     }
 }
