@@ -22,7 +22,7 @@ pub fn clauses(pattern: &str) -> Vec<Vec<String>> {
 /// The same of a pattern that was parsed.
 pub fn clauses_of(hir: &Hir) -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    collect(hir, &mut found);
+    collect(hir, None, &mut found);
     // Rare before everyday, then long before short.
     found.sort_by_key(|texts| (is_everyday(texts), std::cmp::Reverse(shortest(texts))));
     found.dedup();
@@ -71,29 +71,58 @@ setting up  loading  loaded  with  from  into  over  old  new  file  config  con
 deleted  remove  removed  restart  restarted  restarting  running  ready  pending  succeeded  failed  state  changed  health  check  metric  metrics  cache  sync  synced  resource  resources  limit  memory  cpu  disk  usage \
 mount  mounted  unmount  path  directory  permission  allocate  allocated  device  devices  plugin  plugins  register  registered  registration  socket  listen  listening  discovery  index  step  train  loss  throughput  samples  seconds";
 
-fn collect(hir: &Hir, found: &mut Vec<Vec<String>>) {
+fn collect(hir: &Hir, before: Option<char>, found: &mut Vec<Vec<String>>) {
     match hir.kind() {
         HirKind::Literal(_) | HirKind::Class(_) => {
-            found.extend(
-                runs(std::slice::from_ref(hir))
-                    .into_iter()
-                    .map(|run| vec![run]),
-            );
+            let runs = runs(before, std::slice::from_ref(hir)).into_iter();
+            found.extend(runs.map(|run| vec![run]));
         }
         HirKind::Concat(parts) => {
-            found.extend(runs(parts).into_iter().map(|run| vec![run]));
-            let plain =
-                |part: &&Hir| matches!(part.kind(), HirKind::Literal(_) | HirKind::Class(_));
-            parts
-                .iter()
-                .filter(|part| !plain(part))
-                .for_each(|part| collect(part, found));
+            found.extend(runs(before, parts).into_iter().map(|run| vec![run]));
+            others(before, parts).for_each(|(part, before)| collect(part, before, found));
         }
-        HirKind::Capture(capture) => collect(&capture.sub, found),
-        HirKind::Repetition(repetition) if repetition.min > 0 => collect(&repetition.sub, found),
-        HirKind::Alternation(_) => found.extend(best(hir)),
+        HirKind::Capture(capture) => collect(&capture.sub, before, found),
+        HirKind::Repetition(repetition) if repetition.min > 0 => {
+            collect(&repetition.sub, None, found);
+        }
+        HirKind::Alternation(_) => found.extend(best(hir, before)),
         _ => {}
     }
+}
+
+/// The parts that are neither texts nor classes, each with the sign that stands right before it: with it a text that is
+/// one of several is a longer one (`:(?:6443|2379)`), and stands in no number that happens to hold its digits.
+pub(crate) fn others(
+    before: Option<char>,
+    parts: &[Hir],
+) -> impl Iterator<Item = (&Hir, Option<char>)> {
+    let is_plain = |part: &Hir| matches!(part.kind(), HirKind::Literal(_) | HirKind::Class(_));
+    let behind = move |at: usize| {
+        let mut parts = parts[..at].iter().rev();
+        let wide = parts.find(|part| !matches!(part.kind(), HirKind::Look(_)));
+        match wide.map(Hir::kind) {
+            None => before,
+            Some(HirKind::Literal(literal)) => literal.0.last().copied().and_then(sign),
+            Some(_) => None,
+        }
+    };
+    let others = parts
+        .iter()
+        .enumerate()
+        .filter(move |(_, part)| !is_plain(part));
+    others.map(move |(at, part)| (part, behind(at)))
+}
+
+/// A byte that is a sign and may stand in texts that are looked for.
+fn sign(byte: u8) -> Option<char> {
+    let is_sign = may_stand(byte) && !byte.is_ascii_alphanumeric();
+    is_sign.then(|| char::from(byte))
+}
+
+/// Whether a byte may stand in texts that are looked for: a raw journal line escapes the others.
+fn may_stand(byte: u8) -> bool {
+    let is_visible = byte.is_ascii_graphic() || byte == b' ';
+    is_visible && byte != b'"' && byte != b'\\'
 }
 
 fn usable(alternatives: &[String]) -> bool {
@@ -106,29 +135,29 @@ fn shortest(alternatives: &[String]) -> usize {
     alternatives.iter().map(String::len).min().unwrap_or(0)
 }
 
-/// The best clause of a part.
-fn best(hir: &Hir) -> Option<Vec<String>> {
+/// The best clause of a part, which may stand right behind a sign.
+fn best(hir: &Hir, before: Option<char>) -> Option<Vec<String>> {
     if let HirKind::Alternation(parts) = hir.kind() {
         let mut all = Vec::new();
         for part in parts {
-            all.extend(best(part)?);
+            all.extend(best(part, before)?);
         }
         all.sort();
         all.dedup();
         return usable(&all).then_some(all);
     }
     let mut found = Vec::new();
-    collect(hir, &mut found);
+    collect(hir, before, &mut found);
     found
         .into_iter()
         .max_by_key(|clause| (!is_everyday(clause), shortest(clause)))
 }
 
 /// The stretches of neighbouring literals that are long enough, where a case-insensitive letter
-/// counts as a literal.
-pub(crate) fn runs(parts: &[Hir]) -> Vec<String> {
+/// counts as a literal; the first begins with the sign that stands before them.
+pub(crate) fn runs(before: Option<char>, parts: &[Hir]) -> Vec<String> {
     let mut found = Vec::new();
-    let mut run = String::new();
+    let mut run: String = before.into_iter().collect();
     let end = |run: &mut String, found: &mut Vec<String>| {
         let ended = std::mem::take(run);
         if ended.len() >= MIN_LITERAL {
@@ -139,8 +168,7 @@ pub(crate) fn runs(parts: &[Hir]) -> Vec<String> {
         match part.kind() {
             HirKind::Literal(literal) => {
                 for &byte in literal.0.iter() {
-                    let visible = byte.is_ascii_graphic() || byte == b' ';
-                    if visible && byte != b'"' && byte != b'\\' {
+                    if may_stand(byte) {
                         run.push(char::from(byte.to_ascii_lowercase()));
                     } else {
                         end(&mut run, &mut found);

@@ -5,7 +5,7 @@ use std::fmt;
 use regex_syntax::Parser;
 use regex_syntax::hir::{Hir, HirKind};
 
-use crate::clauses::runs;
+use crate::clauses::{others, runs};
 
 /// What a line must hold.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,8 +41,13 @@ impl Needs {
 
     /// Those of a pattern that was parsed, or of a part of one.
     pub fn of_part(hir: &Hir) -> Self {
+        Self::behind(None, hir)
+    }
+
+    /// Those of a part that stands right behind a sign.
+    fn behind(before: Option<char>, hir: &Hir) -> Self {
         let mut all = Vec::new();
-        collect(hir, &mut all);
+        collect(hir, before, &mut all);
         all.sort();
         all.dedup();
         match all.len() {
@@ -56,20 +61,21 @@ impl Needs {
     }
 }
 
-fn collect(hir: &Hir, all: &mut Vec<Needs>) {
-    let is_plain = |part: &Hir| matches!(part.kind(), HirKind::Literal(_) | HirKind::Class(_));
-    let texts = |parts: &[Hir]| runs(parts).into_iter().map(Needs::Text);
+fn collect(hir: &Hir, before: Option<char>, all: &mut Vec<Needs>) {
+    let texts = |parts: &[Hir]| runs(before, parts).into_iter().map(Needs::Text);
     match hir.kind() {
         HirKind::Literal(_) | HirKind::Class(_) => all.extend(texts(std::slice::from_ref(hir))),
         HirKind::Concat(parts) => {
             all.extend(texts(parts));
-            let others = parts.iter().filter(|part| !is_plain(part));
-            others.for_each(|part| collect(part, all));
+            others(before, parts).for_each(|(part, before)| collect(part, before, all));
         }
-        HirKind::Capture(capture) => collect(&capture.sub, all),
-        HirKind::Repetition(repetition) if repetition.min > 0 => collect(&repetition.sub, all),
+        HirKind::Capture(capture) => collect(&capture.sub, before, all),
+        HirKind::Repetition(repetition) if repetition.min > 0 => {
+            collect(&repetition.sub, None, all);
+        }
         HirKind::Alternation(parts) => {
-            let mut any: Vec<Needs> = parts.iter().map(Needs::of_part).collect();
+            let any = parts.iter().map(|part| Needs::behind(before, part));
+            let mut any: Vec<Needs> = any.collect();
             any.sort();
             any.dedup();
             // A branch that needs nothing may match wherever the others do not.
@@ -124,5 +130,16 @@ mod tests {
         assert_eq!(Needs::of("abcd|"), Needs::All(Vec::new()));
         assert_eq!(Needs::of("(?:abcd|x)efgh"), Needs::Text("efgh".into()));
         assert_eq!(Needs::of("("), Needs::All(Vec::new()));
+    }
+
+    #[test]
+    fn one_of_several_texts_begins_with_the_sign_before_them() {
+        let text = |text: &str| Needs::Text(text.into());
+        let any = |texts: [&str; 2]| Needs::Any(texts.map(text).into());
+        assert_eq!(Needs::of(r"x:(?:1234|567)\b"), any([":1234", ":567"]));
+        assert_eq!(Needs::of(r":\b(?P<port>1234|567)"), any([":1234", ":567"]));
+        assert_eq!(Needs::of("x(?:abcd|efg)"), any(["abcd", "efg"]));
+        assert_eq!(Needs::of(r":\w(?:abcd|efg)"), any(["abcd", "efg"]));
+        assert_eq!(Needs::of(r"(?:: )?(?:abcd|efg)"), any(["abcd", "efg"]));
     }
 }

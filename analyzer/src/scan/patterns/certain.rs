@@ -25,39 +25,54 @@ pub(super) struct Certain {
     pub(super) captures: Captures,
     /// What stands there with one byte on both sides; of a line of which only a part may be the message, the message has to
     /// hold it. None where all of the shape is the message.
-    pub(super) witness: Option<Finder<'static>>,
+    witness: Option<Finder<'static>>,
+    /// A longer message, in bytes, it may not match.
+    longest: usize,
 }
 
 impl Certain {
     /// A pattern of which that is so; `is_message` where all of the shape is the message.
     pub(super) fn of(
         number: u32,
-        (regex, tries): (&Expression, &mut Tries),
+        (regex, automaton, tries): (&Expression, Option<&NFA>, &mut Tries),
         shape: &[u8],
         is_message: bool,
     ) -> Option<Self> {
-        let certain = |captures, witness| Self {
+        let certain = |captures, witness, longest| Self {
             number,
             captures,
             witness,
+            longest,
         };
         if let Some(at) = regex.matches_shape(tries, shape) {
             if is_message {
-                return Some(certain(Captures::new(), None));
+                return Some(certain(Captures::new(), None, usize::MAX));
             }
             let witness = shape.get(at.start.checked_sub(1)?..at.end + 1)?;
             let witness = Finder::new(witness).into_owned();
-            return Some(certain(Captures::new(), Some(witness)));
+            return Some(certain(Captures::new(), Some(witness), usize::MAX));
         }
-        let captures = is_message.then(|| regex.captures_of_shape(shape))??;
-        Some(certain(captures, None))
+        if !is_message {
+            return None;
+        }
+        if let Some(captures) = regex.captures_of_shape(shape) {
+            return Some(certain(captures, None, usize::MAX));
+        }
+        let longest = regex.matches_always(tries, automaton?, shape)?;
+        Some(certain(Captures::new(), None, longest))
     }
 
     /// What it captures in a message of the shape; none where the message is a part that does not show it.
     pub(super) fn caught(&self, message: &str) -> Option<Caught<'_>> {
         let is_shown = |witness: &Finder<'_>| witness.find(message.as_bytes()).is_some();
         let witness = self.witness.as_ref();
-        witness.is_none_or(is_shown).then(|| self.captured())
+        let is_so = self.is_so_for(message.len()) && witness.is_none_or(is_shown);
+        is_so.then(|| self.captured())
+    }
+
+    /// Whether it matches messages of the shape of up to so many bytes.
+    pub(super) fn is_so_for(&self, length: usize) -> bool {
+        length <= self.longest
     }
 
     /// What it captures in every message of the shape that shows it.
@@ -152,7 +167,8 @@ impl Search<'_> {
                 State::Match { .. } => return Some(true),
                 State::Fail => return Some(false),
                 State::Look { look, next } => {
-                    if !self.holds(*look, at)? {
+                    let before = at.checked_sub(1).map(|at| self.shape[at]);
+                    if !holds(*look, before, self.shape.get(at).copied())? {
                         return Some(false);
                     }
                     state = *next;
@@ -187,26 +203,6 @@ impl Search<'_> {
         }
     }
 
-    /// Whether an anchor holds at a place. What stands at open places are letters and digits.
-    fn holds(&self, look: Look, at: usize) -> Option<bool> {
-        let before = at.checked_sub(1).map(|at| self.shape[at]);
-        let behind = self.shape.get(at).copied();
-        let is_word =
-            |byte: Option<u8>| byte.is_some_and(|byte| is_open(byte) || is_word_byte(byte));
-        let (word_before, word_behind) = (is_word(before), is_word(behind));
-        Some(match look {
-            Look::Start => before.is_none(),
-            Look::End => behind.is_none(),
-            Look::StartLF => before.is_none_or(|byte| byte == b'\n'),
-            Look::EndLF => behind.is_none_or(|byte| byte == b'\n'),
-            Look::WordAscii => word_before != word_behind,
-            Look::WordAsciiNegate => word_before == word_behind,
-            Look::WordStartAscii => !word_before && word_behind,
-            Look::WordEndAscii => word_before && !word_behind,
-            _ => return None,
-        })
-    }
-
     /// Whether a match may begin at an open place of a kind, anchors left aside.
     fn may_begin_in(&self, kind: u8) -> bool {
         let mut open = vec![self.nfa.start_anchored()];
@@ -230,6 +226,23 @@ impl Search<'_> {
         }
         false
     }
+}
+
+/// Whether an anchor holds between two bytes of a shape. What stands at open places are letters and digits.
+pub(super) fn holds(look: Look, before: Option<u8>, behind: Option<u8>) -> Option<bool> {
+    let is_word = |byte: Option<u8>| byte.is_some_and(|byte| is_open(byte) || is_word_byte(byte));
+    let (word_before, word_behind) = (is_word(before), is_word(behind));
+    Some(match look {
+        Look::Start => before.is_none(),
+        Look::End => behind.is_none(),
+        Look::StartLF => before.is_none_or(|byte| byte == b'\n'),
+        Look::EndLF => behind.is_none_or(|byte| byte == b'\n'),
+        Look::WordAscii => word_before != word_behind,
+        Look::WordAsciiNegate => word_before == word_behind,
+        Look::WordStartAscii => !word_before && word_behind,
+        Look::WordEndAscii => word_before && !word_behind,
+        _ => return None,
+    })
 }
 
 /// Whether a state leads on over some byte that may stand at an open place.

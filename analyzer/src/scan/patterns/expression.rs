@@ -7,9 +7,10 @@ use std::sync::OnceLock;
 use regex::{Regex, RegexBuilder};
 use regex_automata::nfa::thompson::NFA;
 
+use super::always::matches_always;
 use super::certain;
 use super::hit::Captures;
-use super::shape::is_open;
+use super::shape::{self, is_open};
 use super::tries::{Compiled, Tries};
 use crate::form::ascii;
 
@@ -135,6 +136,27 @@ impl Expression {
             && is_known(found.start().checked_sub(1).and_then(|at| shape.get(at)))
             && is_known(shape.get(found.end()));
         is_certain.then(|| found.range())
+    }
+
+    /// Up to which length, in bytes, it matches every line of a shape, if it has no captures; none where that is not known.
+    /// The automaton is its own without wide bounds.
+    pub(super) fn matches_always(
+        &self,
+        tries: &mut Tries,
+        automaton: &NFA,
+        shape: &[u8],
+    ) -> Option<usize> {
+        let (regex, longest) = match self.loose().first() {
+            Some(loosest) => (self.compiled(loosest)?, loosest.least),
+            None => (self.ascii()?, usize::MAX),
+        };
+        if regex.names().next().is_some() {
+            return None;
+        }
+        // Most match no line of the shape, which one of them tells.
+        let line: Vec<u8> = shape.iter().map(|byte| shape::sample(*byte)).collect();
+        let is_match = regex.find(tries, &line).is_some();
+        (is_match && matches_always(automaton, shape)).then_some(longest)
     }
 
     /// What it captures in every line of a shape; none where lines may differ, or where it has no captures.

@@ -4,6 +4,7 @@
 //! other texts are looked for, and only then the line is decoded and the expression tried.
 
 mod abstract_match;
+mod always;
 mod before;
 mod boots;
 mod certain;

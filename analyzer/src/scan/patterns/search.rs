@@ -159,7 +159,11 @@ impl Patterns {
         search: &mut Search,
     ) -> bool {
         let numbers = search.asking.numbers.iter();
-        if !numbers.eq(certain.iter().map(|one| &one.number)) {
+        let Some((message, _)) = record.message() else {
+            return false;
+        };
+        let is_certain = certain.iter().all(|one| one.is_so_for(message.len()));
+        if !is_certain || !numbers.eq(certain.iter().map(|one| &one.number)) {
             return false;
         }
         let mut line = origin.heard(record, number);

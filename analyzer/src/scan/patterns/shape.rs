@@ -39,6 +39,14 @@ pub(super) fn is_open(byte: u8) -> bool {
     byte >= DIGITS
 }
 
+/// A byte of a shape as it may stand in a line of it.
+pub(super) fn sample(byte: u8) -> u8 {
+    match is_open(byte) {
+        true => b'4',
+        false => byte,
+    }
+}
+
 /// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
 pub(super) const OTHER: u8 = 0;
 pub(super) const DIGIT: u8 = 1;
@@ -169,7 +177,7 @@ fn open_with_rest(
     shape: &mut Vec<u8>,
 ) -> Option<usize> {
     let token = &text[..length];
-    if let Some(word) = words.first_in(token) {
+    if let Some(word) = words.first_in(token, kinds) {
         return beside(token, word, words, shape).then_some(length);
     }
     let named = before_id(token, kinds);

@@ -301,7 +301,9 @@ impl Shapes {
         let possible = unproven.possible.iter().copied();
         let certain = possible.clone().filter_map(|number| {
             let regex = &patterns.patterns.get(number as usize)?.regex;
-            Certain::of(number, (regex, &mut *tries), &self.said, is_message)
+            let automaton = patterns.automaton(number);
+            let regex = (regex, automaton, &mut *tries);
+            Certain::of(number, regex, &self.said, is_message)
         });
         let certain: Box<[Certain]> = certain.collect();
         let is_certain = |number: u32| {

@@ -13,8 +13,9 @@ pub(super) struct Words {
     short: Bits,
     /// The others that a text begins and ends with: they may stand anywhere among digits and letters.
     anywhere: Vec<Box<[u8]>>,
-    /// Three bytes of each, at its first and its second place.
-    threes: Bits,
+    /// Three bytes of each, at its first and its second place: of words of digits, of those that numbers of base 16 may hold,
+    /// of all.
+    threes: [Bits; 3],
     /// Four bytes of each, with which it begins.
     begins: Bits,
     /// The others that a text goes on before or behind with a byte that is neither digit nor letter, so that digits and
@@ -58,12 +59,15 @@ impl Words {
                 };
             }
         }
-        let (mut threes, mut begins) = (Bits::default(), Bits::default());
+        let (mut threes, mut begins) = (<[Bits; 3]>::default(), Bits::default());
         for word in &anywhere {
-            let places = word.windows(3).take(2);
-            places
-                .filter_map(|at| at.first_chunk())
-                .for_each(|at| threes.set(three(at)));
+            let (_, kinds) = token_at(word);
+            for threes in &mut threes[held_by(kinds)..] {
+                let places = word.windows(3).take(2);
+                places
+                    .filter_map(|at| at.first_chunk())
+                    .for_each(|at| threes.set(three(at)));
+            }
             word.first_chunk()
                 .into_iter()
                 .for_each(|at| begins.set(four(at)));
@@ -106,12 +110,12 @@ impl Words {
 
     /// Whether one of the other words may stand in digits and letters that stand together.
     pub(super) fn stand_in(&self, token: &[u8]) -> bool {
-        self.first_in(token).is_some()
+        self.first_in(token, DIGIT | LETTER).is_some()
     }
 
-    /// Where the first of them stands.
+    /// Where the first of them stands in digits and letters of these kinds.
     #[inline]
-    pub(super) fn first_in(&self, token: &[u8]) -> Option<Range<usize>> {
+    pub(super) fn first_in(&self, token: &[u8], kinds: u8) -> Option<Range<usize>> {
         let (first, last) = (token.first_chunk()?, token.last_chunk()?);
         if self.bounds.has(four(first)) || self.bounds.has(four(last)) {
             let mut bounded = self.bounded.iter();
@@ -120,9 +124,10 @@ impl Words {
             }
         }
         // A word has three bytes at one of any two places that follow one another.
+        let threes = &self.threes[held_by(kinds)];
         let mut at = 1;
         while let Some(bytes) = token.get(at..).and_then(|rest| rest.first_chunk()) {
-            if self.threes.has(three(bytes))
+            if threes.has(three(bytes))
                 && let Some(found) = self.at(token, at - 1).or_else(|| self.at(token, at))
             {
                 return Some(found);
@@ -149,6 +154,15 @@ impl Words {
             .map(|word| word.len())
             .max();
         longest.map(|length| at..at + length)
+    }
+}
+
+/// Which of the sets holds the words that digits and letters of these kinds may hold.
+fn held_by(kinds: u8) -> usize {
+    match kinds {
+        DIGIT => 0,
+        kinds if kinds & LETTER == 0 => 1,
+        _ => 2,
     }
 }
 
