@@ -193,8 +193,8 @@ impl Sink<'_> {
     /// What the lines of a log give.
     fn searched(&self, piece: &Piece<'_>, channel: Channel) -> Searched {
         let origin = Origin::of(piece.entry.path.as_str(), channel);
-        let lines = newlines(piece.bytes);
         let mut found = self.patterns.search(&origin, piece.bytes);
+        let lines = found.newlines;
         let newest = self.let_go(&mut found);
         let mut problems = match found.is_records {
             true => Vec::new(),

@@ -172,7 +172,8 @@ impl Hit {
 
 /// Writes down a name that is most often known.
 fn name(name: &str, into: &mut Shared) {
-    if *into != *name {
+    let is_known = into.len() == name.len() && (name.is_empty() || *into == *name);
+    if !is_known {
         *into = name.into();
     }
 }
@@ -182,6 +183,8 @@ fn name(name: &str, into: &mut Shared) {
 pub struct Found {
     /// Pattern hits, in order of appearance.
     pub hits: Vec<Hit>,
+    /// How many lines end in it.
+    pub newlines: u32,
     /// Every line is a record of the journal that was read where it stands, or empty: there is no fault in any.
     pub is_records: bool,
     /// Texts that it is read for by itself.

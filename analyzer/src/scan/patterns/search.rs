@@ -86,6 +86,7 @@ impl Patterns {
                 }
             }
             number = number.saturating_add(1);
+            search.found.newlines += u32::from(end < bytes.len());
             start = end + 1;
         }
         self.lock_learners().push((shapes, search.tries));
