@@ -131,8 +131,11 @@ fn usable(alternatives: &[String]) -> bool {
         && alternatives.iter().all(|text| text.len() >= MIN_LITERAL)
 }
 
+/// Length of the shortest text. The sign that it begins with says little.
 fn shortest(alternatives: &[String]) -> usize {
-    alternatives.iter().map(String::len).min().unwrap_or(0)
+    let length =
+        |text: &String| text.len() - usize::from(text.bytes().next().and_then(sign).is_some());
+    alternatives.iter().map(length).min().unwrap_or(0)
 }
 
 /// The best clause of a part, which may stand right behind a sign.
