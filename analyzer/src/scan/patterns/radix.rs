@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
 use super::before::Before;
 use super::shape::{DIGIT, OTHER, next_token, open_token, token_at};
 use super::words::Words;
@@ -14,18 +12,32 @@ const LARGEST: usize = if cfg!(test) { 4 << 10 } else { 2 << 20 };
 /// Ways that lead on from one place over numbers and ids: they are tried one after another.
 const MOST_OPEN: usize = 64;
 
-/// A place in texts that begin alike.
-#[derive(Default)]
+/// A place in texts that begin alike. Most have one way on, over a number or an id, and are met once in a while, so that they
+/// take little room.
 struct Node {
     /// What follows here in all of them, as a range of the bytes of all runs.
     run: Range<u32>,
-    /// The ways on behind it, by their first byte.
-    children: SmallVec<[(u8, u32); 2]>,
-    /// The ways on over a number or an id, by its shape.
-    open: SmallVec<[(Token, u32); 1]>,
-    /// The shape of the text that ends behind it.
-    ends: Option<u32>,
+    /// The shape of the text that ends behind it; [`NONE`] where none does.
+    ends: u32,
+    /// Where the ways on behind it are; [`NONE`] where there is none or only the next.
+    fork: u32,
+    /// The way on over a number or an id that was known first; [`NONE`] where there is none.
+    open: Way,
 }
+
+/// The ways on from a place that has several.
+#[derive(Default)]
+struct Fork {
+    /// By the first byte that follows.
+    children: Vec<(u8, u32)>,
+    /// Over other numbers and ids than the first one.
+    open: Vec<Way>,
+}
+
+/// A way over a number or an id: its shape, and the place behind it.
+type Way = (Token, u32);
+
+const NONE: u32 = u32::MAX;
 
 /// The shape of a number or an id, and behind its bytes how many they are. A longer one leads nowhere.
 type Token = [u8; 16];
@@ -43,6 +55,7 @@ pub(super) enum End {
 #[derive(Default)]
 pub(super) struct Radix {
     nodes: Vec<Node>,
+    forks: Vec<Fork>,
     /// The bytes of all runs.
     runs: Vec<u8>,
     /// Where texts of a kind begin.
@@ -81,21 +94,21 @@ impl Radix {
                 End::Last => next.is_none(),
                 End::Quote => next == Some(b'"'),
             };
-            if is_over && let Some(shape) = node.ends {
-                return Some((shape as usize, at));
+            if is_over && node.ends != NONE {
+                return Some((node.ends as usize, at));
             }
             let next = next?;
-            let (length, kinds) = match node.open.is_empty() {
-                true => (0, OTHER),
-                false => token_at(&text[at..]),
+            let (length, kinds) = match node.open.1 {
+                NONE => (0, OTHER),
+                _ => token_at(&text[at..]),
             };
             if kinds & DIGIT == 0 {
-                here = node.child(next)?;
+                here = self.child(node, next)?;
                 continue;
             }
             self.token.clear();
             at += open_token(&text[at..], (length, kinds), words, &mut self.token);
-            here = node.over(token(&self.token)?)?;
+            here = self.way(node, token(&self.token)?)?;
             self.before.note(text, (at, here));
         }
     }
@@ -108,11 +121,11 @@ impl Radix {
         words: &Words,
         shape: u32,
     ) {
-        if self.nodes.len() * size_of::<Node>() + self.runs.len() > LARGEST {
+        if self.bytes() > LARGEST {
             self.clear();
         }
         let mut here = self.root(kind).unwrap_or_else(|| {
-            let root = self.add(Node::default());
+            let root = self.add(0..0);
             self.roots.push((kind, root));
             root
         });
@@ -127,7 +140,7 @@ impl Radix {
             here = next;
         }
         here = self.along(here, &text[at..]);
-        self.nodes[here as usize].ends = Some(shape);
+        self.nodes[here as usize].ends = shape;
     }
 
     /// Forgets all shapes.
@@ -145,9 +158,42 @@ impl Radix {
         &self.runs[node.run.start as usize..node.run.end as usize]
     }
 
-    fn add(&mut self, node: Node) -> u32 {
-        self.nodes.push(node);
+    fn bytes(&self) -> usize {
+        // A fork most often has two or three ways.
+        const FORK: usize = size_of::<Fork>() + 3 * size_of::<Way>();
+        self.nodes.len() * size_of::<Node>() + self.forks.len() * FORK + self.runs.len()
+    }
+
+    /// The place behind a byte that follows.
+    fn child(&self, node: &Node, first: u8) -> Option<u32> {
+        let mut children = self.forks.get(node.fork as usize)?.children.iter();
+        let found = children.find(|(byte, _)| *byte == first);
+        found.map(|(_, next)| *next)
+    }
+
+    /// The place behind a number or an id that follows.
+    fn way(&self, node: &Node, token: Token) -> Option<u32> {
+        let (first, next) = node.open;
+        if first == token {
+            return (next != NONE).then_some(next);
+        }
+        let mut others = self.forks.get(node.fork as usize)?.open.iter();
+        let found = others.find(|(shape, _)| *shape == token);
+        found.map(|(_, next)| *next)
+    }
+
+    fn add(&mut self, run: Range<u32>) -> u32 {
+        self.nodes.push(Node::new(run));
         number(self.nodes.len() - 1)
+    }
+
+    fn fork(&mut self, here: u32) -> &mut Fork {
+        let node = &mut self.nodes[here as usize];
+        if node.fork == NONE {
+            node.fork = number(self.forks.len());
+            self.forks.push(Fork::default());
+        }
+        &mut self.forks[node.fork as usize]
     }
 
     /// The place behind a stretch of a text that goes on here.
@@ -169,11 +215,11 @@ impl Radix {
             let Some(first) = stretch.first() else {
                 return here;
             };
-            here = match self.nodes[here as usize].child(*first) {
+            here = match self.child(&self.nodes[here as usize], *first) {
                 Some(next) => next,
                 None => {
-                    let next = self.add(Node::default());
-                    self.nodes[here as usize].children.push((*first, next));
+                    let next = self.add(0..0);
+                    self.fork(here).children.push((*first, next));
                     next
                 }
             };
@@ -183,29 +229,32 @@ impl Radix {
     /// The place behind a number or an id; none where too many lead on from here.
     fn over(&mut self, here: u32, token: Token) -> Option<u32> {
         let node = &self.nodes[here as usize];
-        let known = node.over(token);
-        if known.is_some() || node.open.len() >= MOST_OPEN {
+        let known = self.way(node, token);
+        let fork = self.forks.get(node.fork as usize);
+        if known.is_some() || fork.is_some_and(|fork| fork.open.len() >= MOST_OPEN) {
             return known;
         }
-        let next = self.add(Node::default());
-        self.nodes[here as usize].open.push((token, next));
+        let next = self.add(0..0);
+        match &mut self.nodes[here as usize].open {
+            open @ (_, NONE) => *open = (token, next),
+            _ => self.fork(here).open.push((token, next)),
+        }
         Some(next)
     }
 
     /// Lets what follows behind so many bytes of a run begin a place of its own.
     fn split(&mut self, here: u32, at: usize) {
-        let node = std::mem::take(&mut self.nodes[here as usize]);
-        let middle = node.run.start + number(at);
-        let (run, first) = (node.run.start..middle, self.runs[middle as usize]);
-        let behind = self.add(Node {
-            run: middle..node.run.end,
-            ..node
-        });
-        self.nodes[here as usize] = Node {
-            run,
-            children: SmallVec::from_iter([(first, behind)]),
-            ..Node::default()
+        let run = self.nodes[here as usize].run.clone();
+        let middle = run.start + number(at);
+        let behind = self.add(middle..run.end);
+        let new = Node::new(run.start..middle);
+        let old = std::mem::replace(&mut self.nodes[here as usize], new);
+        self.nodes[behind as usize] = Node {
+            run: middle..run.end,
+            ..old
         };
+        let first = self.runs[middle as usize];
+        self.fork(here).children.push((first, behind));
     }
 }
 
@@ -240,22 +289,19 @@ fn begins_with(text: &[u8], run: &[u8]) -> bool {
 }
 
 impl Node {
-    fn child(&self, first: u8) -> Option<u32> {
-        let found = self.children.iter().find(|(byte, _)| *byte == first);
-        found.map(|(_, next)| *next)
-    }
-
-    fn over(&self, token: Token) -> Option<u32> {
-        let found = self.open.iter().find(|(shape, _)| *shape == token);
-        found.map(|(_, next)| *next)
+    /// A place behind which nothing is known.
+    fn new(run: Range<u32>) -> Self {
+        Self {
+            run,
+            ends: NONE,
+            fork: NONE,
+            open: (Token::default(), NONE),
+        }
     }
 
     /// Whether nothing is known of what follows here.
     fn is_blank(&self) -> bool {
-        self.run.is_empty()
-            && self.children.is_empty()
-            && self.open.is_empty()
-            && self.ends.is_none()
+        self.run.is_empty() && self.ends == NONE && self.fork == NONE && self.open.1 == NONE
     }
 }
 
@@ -324,7 +370,7 @@ mod tests {
         for number in 0..200 {
             radix.insert([0, 0], (&text(number), false), &words, u32::from(number));
         }
-        assert!(radix.nodes.len() * size_of::<Node>() < 2 * LARGEST);
+        assert!(radix.bytes() < 2 * LARGEST);
         let known = (0..200).filter(|number| {
             radix
                 .find([0, 0], (&text(*number), End::Last), &words)

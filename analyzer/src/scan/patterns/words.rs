@@ -10,7 +10,7 @@ use crate::lines::drawn::are_letters;
 /// (`x509`, `6443`, `dead`). What holds one of these is no open place.
 pub(super) struct Words {
     /// Words of three letters, as a bit each.
-    short: Bits,
+    short: Exact,
     /// The others that a text begins and ends with: they may stand anywhere among digits and letters.
     anywhere: Vec<Box<[u8]>>,
     /// Three bytes of each, at its first and its second place: of words of digits, of those that numbers of base 16 may hold,
@@ -41,7 +41,7 @@ pub(super) const SHORTEST: usize = 4;
 impl Words {
     /// Those of the texts that are looked for, which are in lower case.
     pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
-        let mut short = Bits::default();
+        let mut short = Exact::default();
         let mut anywhere = BTreeSet::new();
         let mut bounded = BTreeSet::new();
         for text in texts {
@@ -220,7 +220,26 @@ pub(super) fn glued(letters: &[u8]) -> Option<usize> {
     (named < letters.len()).then_some(named)
 }
 
-/// One bit for each hash.
+/// One bit for each of three letters.
+struct Exact(Box<[u64; 1 << (16 - 6)]>);
+
+impl Default for Exact {
+    fn default() -> Self {
+        Self(Box::new([0; 1 << (16 - 6)]))
+    }
+}
+
+impl Exact {
+    fn set(&mut self, three: u32) {
+        self.0[three as usize / 64] |= 1 << (three % 64);
+    }
+
+    fn has(&self, three: u32) -> bool {
+        self.0[three as usize / 64] & (1 << (three % 64)) != 0
+    }
+}
+
+/// One bit for each hash. The sets together are small enough for a core's first cache.
 struct Bits(Box<[u64; Bits::NUMBERS]>);
 
 impl Default for Bits {
@@ -230,31 +249,36 @@ impl Default for Bits {
 }
 
 impl Bits {
-    const NUMBERS: usize = 1 << 10;
+    const BITS: u32 = 14;
+    const NUMBERS: usize = 1 << (Self::BITS - 6);
 
-    fn set(&mut self, hash: u16) {
-        let hash = usize::from(hash);
+    fn set(&mut self, number: u32) {
+        let hash = Self::hash(number);
         self.0[hash / 64] |= 1 << (hash % 64);
     }
 
     #[inline]
-    fn has(&self, hash: u16) -> bool {
-        let hash = usize::from(hash);
+    fn has(&self, number: u32) -> bool {
+        let hash = Self::hash(number);
         self.0[hash / 64] & (1 << (hash % 64)) != 0
+    }
+
+    #[inline]
+    fn hash(number: u32) -> usize {
+        (number.wrapping_mul(0x9e37_79b1) >> (u32::BITS - Self::BITS)) as usize
     }
 }
 
 /// Three letters or digits whatever their case, each in five bits: of letters no two are the same.
 #[inline]
-fn three([first, second, third]: &[u8; 3]) -> u16 {
-    let five = |byte: u8| u16::from(byte & 0x1f);
-    let is_digit = |byte: u8| u16::from(!byte >> 6 & 1);
+fn three([first, second, third]: &[u8; 3]) -> u32 {
+    let five = |byte: u8| u32::from(byte & 0x1f);
+    let is_digit = |byte: u8| u32::from(!byte >> 6 & 1);
     five(*first) | five(*second) << 5 | five(*third) << 10 | is_digit(*second) << 15
 }
 
-/// A hash of four bytes whatever their case.
+/// Four bytes whatever their case.
 #[inline]
-fn four(bytes: &[u8; 4]) -> u16 {
-    let folded = u32::from_le_bytes(*bytes) | 0x2020_2020;
-    (folded.wrapping_mul(0x9e37_79b1) >> 16) as u16
+fn four(bytes: &[u8; 4]) -> u32 {
+    u32::from_le_bytes(*bytes) | 0x2020_2020
 }
