@@ -226,7 +226,7 @@ impl Shapes {
         (bytes, is_escaped): (&[u8], bool),
     ) -> Option<usize> {
         let head = [channel as u8, form];
-        if bytes.len() > LONGEST || (head[1] != RECORD && !bytes.is_ascii()) {
+        if bytes.len() > LONGEST || (form != RECORD && !bytes.is_ascii()) {
             return None;
         }
         let kind = (head, is_escaped);
