@@ -38,9 +38,6 @@ impl Compiled {
     /// Compiled as it was rewritten: printed and read again it would take twice as long. None where it is too large.
     pub(super) fn of(hir: &Hir) -> Option<Self> {
         let bounds = Config::new()
-            // A line is tried only where the texts that it must hold may stand in it: to look for them again takes longer
-            // than to go through it, and many megabytes.
-            .auto_prefilter(false)
             .utf8_empty(false)
             .nfa_size_limit(Some(LARGEST))
             .hybrid_cache_capacity(STATES);
