@@ -54,19 +54,18 @@ const ERROR_LEVEL: &str = concat!(
 );
 const HINT: &str = r"(?i-u)\b(?:error|failed|failure|cannot|can't|could not|couldn't|unable to|refused|denied|invalid|missing|not found|no such|timed out|timeout|expired|exiting|aborted|terminated)\b";
 
+/// What only the end of a program says.
+const FATAL: [&str; 4] = [FATAL_LEVEL, UNCAUGHT, REFUSED, EXITING];
+
 static ENDS: Form = Form::new(EXITING);
 /// Marks from the gravest down.
 static MARKS: [(Grade, Form); 3] = [
-    (
-        Grade::Fatal,
-        Form::made(|| any(&[FATAL_LEVEL, UNCAUGHT, REFUSED, EXITING])),
-    ),
+    (Grade::Fatal, Form::made(|| any(&FATAL))),
     (Grade::Error, Form::new(ERROR_LEVEL)),
     (Grade::Hint, Form::new(HINT)),
 ];
 /// All of them at once: most lines of most logs have none.
-static MARKED: Form =
-    Form::made(|| any(&[FATAL_LEVEL, UNCAUGHT, REFUSED, EXITING, ERROR_LEVEL, HINT]));
+static MARKED: Form = Form::made(|| any(&[&FATAL[..], &[ERROR_LEVEL, HINT]].concat()));
 
 fn any(sources: &[&str]) -> String {
     format!("(?:{})", sources.join(")|(?:"))

@@ -106,13 +106,13 @@ impl Added {
     }
 }
 
-/// The paths of all entries, those of pasted pieces included.
 /// A line of an entry that was kept as text, counted from 1.
 pub(crate) fn line_at<'d>(documents: &'d Documents, path: &str, line: u32) -> Option<&'d str> {
     let before = usize::try_from(line).ok()?.checked_sub(1)?;
     documents.get(path)?.lines().nth(before)
 }
 
+/// The paths of all entries, those of pasted pieces included.
 fn paths_of(scanned: &Scanned) -> BTreeSet<String> {
     let all = scanned.paths.iter().chain(scanned.origins.keys());
     all.cloned().collect()

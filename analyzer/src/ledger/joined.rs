@@ -212,7 +212,7 @@ fn whose(path: &str) -> (String, String, String, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tail::{Searched, of_piece};
+    use super::super::tail::{PieceOfLog, of_piece};
     use super::*;
     use crate::lines::Origin;
     use crate::parsers::Channel;
@@ -221,13 +221,8 @@ mod tests {
         let origin = Origin::of(path, channel);
         let lines = u32::try_from(text.matches('\n').count()).unwrap();
         let mut joined = Joined::default();
-        let searched = Searched {
-            is_first: true,
-            is_last: true,
-            is_records: false,
-            unit_failed: true,
-        };
-        joined.add(of_piece(&origin, text.as_bytes(), lines, searched));
+        let piece = PieceOfLog::unsearched((true, true));
+        joined.add(of_piece(&origin, text.as_bytes(), lines, piece));
         joined.facts(path, channel == Channel::PodLog)
     }
 

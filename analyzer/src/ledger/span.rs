@@ -19,8 +19,8 @@ pub(super) struct Ends {
     last: Flat<String, Moment>,
 }
 
-/// Reads both ends of a piece of a log that holds no sections of several. Of one that does not begin its entry one moment is enough: it counts only where
-/// nothing before it has any.
+/// Reads both ends of a piece of a log that holds no sections of several. Of one that does not begin its entry one moment
+/// is enough: it counts only where nothing before it has any.
 pub(super) fn of_piece(
     origin: &Origin<'_>,
     bytes: &[u8],

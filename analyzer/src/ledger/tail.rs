@@ -83,7 +83,7 @@ impl Ends {
 
 /// What is known of a piece when it is read for its ends.
 #[derive(Debug, Clone, Copy)]
-pub struct Searched {
+pub struct PieceOfLog {
     /// It begins its entry.
     pub is_first: bool,
     /// It ends its entry.
@@ -94,11 +94,23 @@ pub struct Searched {
     pub unit_failed: bool,
 }
 
+impl PieceOfLog {
+    /// A piece of which it is not known what its lines are: whatever it may hold is looked for.
+    pub fn unsearched((is_first, is_last): (bool, bool)) -> Self {
+        Self {
+            is_first,
+            is_last,
+            is_records: false,
+            unit_failed: true,
+        }
+    }
+}
+
 /// Reads the ends of a piece. Only what ends its entry can hold the program's last word.
-pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, searched: Searched) -> Tail {
-    let Searched {
+pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, piece: PieceOfLog) -> Tail {
+    let PieceOfLog {
         is_first, is_last, ..
-    } = searched;
+    } = piece;
     let kernel = match is_last {
         true => kernel::of_end(origin, bytes, lines),
         false => None,
@@ -119,11 +131,11 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, searched: Searche
         .filter(|said| origin.channel != Channel::Text || !is_of_several(bytes, &said.text));
     Tail {
         last,
-        units: match searched.unit_failed {
+        units: match piece.unit_failed {
             true => units(origin, bytes),
             false => BTreeMap::new(),
         },
-        span: match !searched.is_records && is_captioned(bytes) {
+        span: match !piece.is_records && is_captioned(bytes) {
             true => span::Ends::default(),
             false => span::of_piece(origin, bytes, (is_first, is_last)),
         },

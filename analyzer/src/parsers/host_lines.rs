@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::marks::KERNEL_STARTED;
 use super::{Channel, Extracted, Extractor, Figure, Repeated, Statement};
 use crate::ending::memory;
 use crate::lines::LogLine;
@@ -27,9 +28,9 @@ pub(super) static MEMORY_LIMIT: Extractor = Extractor {
 
 /// The first line of a kernel.
 pub(super) static BOOT: Extractor = Extractor {
-    needle: "Linux version ",
+    needle: KERNEL_STARTED,
     extract: |line| {
-        let first = line.channel == Channel::Kernel && line.text.starts_with("Linux version ");
+        let first = line.channel == Channel::Kernel && line.text.starts_with(KERNEL_STARTED);
         first.then(|| Extracted::Host(said(line, HostSays::Boot)))
     },
 };

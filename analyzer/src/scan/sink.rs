@@ -17,7 +17,7 @@ use super::unwrap::Heard;
 use super::{Router, clean, faults, joined, kube_list, manual, typing};
 use crate::dress::document;
 use crate::layouts::{Plan, Target};
-use crate::ledger::tail;
+use crate::ledger::tail::{self, PieceOfLog};
 use crate::loose;
 use crate::parsers::{Channel, Item, Parsed, Read, SMALL};
 
@@ -201,7 +201,7 @@ impl Sink<'_> {
             false => faults::of_lines(&origin, piece.bytes),
         };
         problems.extend(faults::of_split(&origin, piece));
-        let ends = tail::Searched {
+        let ends = PieceOfLog {
             is_first: piece.seq == 0,
             is_last: piece.last,
             is_records: found.is_records,
@@ -308,12 +308,7 @@ impl Sink<'_> {
         let split = faults::of_split(&origin, piece);
         searched.problems.extend(split);
         // Of a text only a part was searched.
-        let ends = tail::Searched {
-            is_first: piece.seq == 0,
-            is_last: piece.last,
-            is_records: false,
-            unit_failed: true,
-        };
+        let ends = PieceOfLog::unsearched((piece.seq == 0, piece.last));
         searched.tail = tail::of_piece(&origin, &bytes, lines, ends);
         if whole {
             searched.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));

@@ -12,9 +12,9 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 use regex_syntax::hir::Hir;
 
-use super::certain::after;
 use super::runs::{Letters, Run};
 use super::shape::{DIGITS, DRAWN, HEX, ID, MIXED, is_open};
+use super::steps::after;
 use super::words::Words;
 use crate::form::ascii;
 use crate::lines::drawn;
@@ -337,9 +337,8 @@ mod tests {
     ];
 
     fn may(source: &str, text: &[u8], is_escaped: bool) -> Option<bool> {
-        let mut shape = Vec::new();
         let words = Words::of(["xid", "for", "6443"].into_iter());
-        shape::write(text, is_escaped, &words, &mut shape).then_some(())?;
+        let mut shape = shape::of(text, is_escaped, &words)?;
         let mut said = Vec::new();
         if is_escaped {
             shape::unescape(&shape, &mut said).then_some(())?;

@@ -1,31 +1,30 @@
 //! Whether an expression matches every line of a shape, whatever stands at its open places: where each of them is gone over
 //! by a part that takes any letters and digits (`pulled .* in`), or lies outside of what matches.
 
-use regex_automata::nfa::thompson::{NFA, State};
-use regex_automata::util::look::Look;
+use regex_automata::nfa::thompson::NFA;
 use regex_automata::util::primitives::StateID;
 
-use super::certain::{after, holds};
 use super::shape::{is_open, may_stand_at};
+use super::steps::{after, holds, waiting, waiting_at_start};
 
 /// Whether an automaton without captures, which need not match at the beginning, matches every line of a shape. Where that
 /// is not found it may all the same.
 pub(super) fn matches_always(nfa: &NFA, shape: &[u8]) -> bool {
-    let search = Search {
-        nfa,
-        begins: begins(nfa),
-    };
+    let search = Search { nfa };
+    let begins = begins(nfa);
     let mut reached: Vec<StateID> = Vec::new();
     for at in 0..=shape.len() {
         let byte = shape.get(at).copied();
-        if byte.is_none_or(|byte| search.begins[usize::from(byte)]) {
+        if byte.is_none_or(|byte| begins[usize::from(byte)]) {
             reached.push(nfa.start_anchored());
         }
         if reached.is_empty() {
             continue;
         }
         let before = at.checked_sub(1).map(|at| shape[at]);
-        let Some(states) = search.closed(&reached, |look| holds(look, before, byte)) else {
+        let Some(states) = waiting(nfa, &reached, |look| {
+            holds(look, before, byte) == Some(true)
+        }) else {
             return true;
         };
         reached = match byte {
@@ -39,40 +38,9 @@ pub(super) fn matches_always(nfa: &NFA, shape: &[u8]) -> bool {
 
 struct Search<'n> {
     nfa: &'n NFA,
-    /// The bytes that some match begins with.
-    begins: [bool; 256],
 }
 
 impl Search<'_> {
-    /// The states that wait for a byte, reached from these over anchors that hold; none where a match is reached.
-    fn closed(
-        &self,
-        from: &[StateID],
-        holds: impl Fn(Look) -> Option<bool>,
-    ) -> Option<Vec<StateID>> {
-        let mut open = from.to_vec();
-        let mut seen: Vec<StateID> = Vec::new();
-        let mut waiting = Vec::new();
-        while let Some(state) = open.pop() {
-            if seen.contains(&state) {
-                continue;
-            }
-            seen.push(state);
-            match self.nfa.state(state) {
-                State::Match { .. } => return None,
-                State::Fail => {}
-                State::Look { look, next } => {
-                    open.extend((holds(*look) == Some(true)).then_some(*next));
-                }
-                State::Capture { next, .. } => open.push(*next),
-                State::Union { alternates } => open.extend(alternates.iter()),
-                State::BinaryUnion { alt1, alt2 } => open.extend([*alt1, *alt2]),
-                _ => waiting.push(state),
-            }
-        }
-        Some(waiting)
-    }
-
     /// Where these states lead to over a byte.
     fn over(&self, states: &[StateID], byte: u8) -> Vec<StateID> {
         let all = states.iter();
@@ -85,8 +53,8 @@ impl Search<'_> {
         let mut reached = self.over_any(states, kind);
         loop {
             // Between letters and digits.
-            let inside = |look| holds(look, Some(kind), Some(kind));
-            let Some(states) = self.closed(&reached, inside) else {
+            let inside = |look| holds(look, Some(kind), Some(kind)) == Some(true);
+            let Some(states) = waiting(self.nfa, &reached, inside) else {
                 // A match inside, over all that may stand there.
                 return reached;
             };
@@ -119,11 +87,7 @@ impl Search<'_> {
 
 /// The bytes that some match begins with, anchors left aside; all of them where one may be empty.
 fn begins(nfa: &NFA) -> [bool; 256] {
-    let search = Search {
-        nfa,
-        begins: [true; 256],
-    };
-    let Some(states) = search.closed(&[nfa.start_anchored()], |_| Some(true)) else {
+    let Some(states) = waiting_at_start(nfa) else {
         return [true; 256];
     };
     std::array::from_fn(|byte| {
@@ -170,8 +134,7 @@ mod tests {
         ) {
             let line = parts.concat();
             let words = Words::of(["pull", "not"].into_iter());
-            let mut shape = Vec::new();
-            proptest::prop_assume!(shape::write(line.as_bytes(), false, &words, &mut shape));
+            let shape = shape::of(line.as_bytes(), false, &words).unwrap();
             for source in SOURCES {
                 if matches_always(&automaton(source).unwrap(), &shape) {
                     let is_match = Regex::new(source).unwrap().is_match(line.as_bytes());
@@ -185,8 +148,7 @@ mod tests {
     fn a_part_that_takes_whatever_stands_there_goes_over_it() {
         let words = Words::of(std::iter::empty());
         let always = |source: &str, line: &str| {
-            let mut shape = Vec::new();
-            shape::write(line.as_bytes(), false, &words, &mut shape);
+            let shape = shape::of(line.as_bytes(), false, &words).unwrap();
             matches_always(&automaton(source).unwrap(), &shape)
         };
         let line = "Failed to pull registry/a:12b4 for web-5d8f9-x7k2p: 401 Unauthorized";

@@ -6,14 +6,13 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 use regex_automata::nfa::thompson::{NFA, State, WhichCaptures};
-use regex_automata::util::look::Look;
 use regex_automata::util::primitives::{PatternID, StateID};
-use regex_syntax::is_word_byte;
 
 use super::abstract_match::compiled;
 use super::expression::{Caught, Expression};
 use super::hit::Captures;
 use super::shape::{is_open, may_stand_at};
+use super::steps::{after, holds, waiting_at_start};
 use super::tries::Tries;
 use crate::form::ascii;
 
@@ -205,59 +204,14 @@ impl Search<'_> {
 
     /// Whether a match may begin at an open place of a kind, anchors left aside.
     fn may_begin_in(&self, kind: u8) -> bool {
-        let mut open = vec![self.nfa.start_anchored()];
-        let mut seen = vec![false; self.nfa.states().len()];
-        while let Some(state) = open.pop() {
-            if std::mem::replace(&mut seen[state.as_usize()], true) {
-                continue;
-            }
-            match self.nfa.state(state) {
-                State::Match { .. } => return true,
-                State::Fail => {}
-                State::Look { next, .. } | State::Capture { next, .. } => open.push(*next),
-                State::Union { alternates } => open.extend(alternates.iter()),
-                State::BinaryUnion { alt1, alt2 } => open.extend([*alt1, *alt2]),
-                over => {
-                    if may_go_over(over, kind) {
-                        return true;
-                    }
-                }
-            }
-        }
-        false
+        let may = |state: StateID| may_go_over(self.nfa.state(state), kind);
+        waiting_at_start(self.nfa).is_none_or(|states| states.into_iter().any(may))
     }
-}
-
-/// Whether an anchor holds between two bytes of a shape. What stands at open places are letters and digits.
-pub(super) fn holds(look: Look, before: Option<u8>, behind: Option<u8>) -> Option<bool> {
-    let is_word = |byte: Option<u8>| byte.is_some_and(|byte| is_open(byte) || is_word_byte(byte));
-    let (word_before, word_behind) = (is_word(before), is_word(behind));
-    Some(match look {
-        Look::Start => before.is_none(),
-        Look::End => behind.is_none(),
-        Look::StartLF => before.is_none_or(|byte| byte == b'\n'),
-        Look::EndLF => behind.is_none_or(|byte| byte == b'\n'),
-        Look::WordAscii => word_before != word_behind,
-        Look::WordAsciiNegate => word_before == word_behind,
-        Look::WordStartAscii => !word_before && word_behind,
-        Look::WordEndAscii => word_before && !word_behind,
-        _ => return None,
-    })
 }
 
 /// Whether a state leads on over some byte that may stand at an open place.
 fn may_go_over(state: &State, kind: u8) -> bool {
     (0..0x80u8).any(|byte| may_stand_at(byte, kind) && after(state, byte).is_some())
-}
-
-/// Where a state leads to over a byte.
-pub(super) fn after(state: &State, byte: u8) -> Option<StateID> {
-    match state {
-        State::ByteRange { trans } => trans.matches_byte(byte).then_some(trans.next),
-        State::Sparse(all) => all.matches_byte(byte),
-        State::Dense(all) => all.matches_byte(byte),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -289,9 +243,9 @@ mod tests {
             ),
         ) {
             let line = parts.concat();
+            proptest::prop_assume!(line.is_ascii());
             let words = Words::of(["pull", "not"].into_iter());
-            let mut shape = Vec::new();
-            proptest::prop_assume!(shape::write(line.as_bytes(), false, &words, &mut shape));
+            let shape = shape::of(line.as_bytes(), false, &words).unwrap();
             for source in SOURCES {
                 let nfa = automaton(source).unwrap();
                 let Some(found) = captured(&nfa, &shape) else { continue };
@@ -309,9 +263,8 @@ mod tests {
     #[test]
     fn a_match_between_open_places_is_certain_and_one_that_they_decide_is_not() {
         let words = Words::of(std::iter::empty());
-        let mut shape = Vec::new();
         let line = b"cilium_vxlan: no queue on lxc0a1b2c3d4e5f, 17 left";
-        shape::write(line, false, &words, &mut shape);
+        let shape = shape::of(line, false, &words).unwrap();
         let found =
             |source: &str| captured(&automaton(source).unwrap(), &shape).map(|all| all.len());
         assert_eq!(found(r"\b(?P<device>cilium_vxlan|flannel\.\d+)\b"), Some(1));
@@ -320,8 +273,7 @@ mod tests {
         assert_eq!(found(r"(?P<what>left)"), Some(1));
         assert_eq!(found(r"(?P<what>1?7 left)"), None);
         assert_eq!(found(r"(?P<what>missing)"), None);
-        shape.clear();
-        shape::write(b"at 17 left", false, &words, &mut shape);
+        let shape = shape::of(b"at 17 left", false, &words).unwrap();
         let within = automaton(r"\B(?P<what>\d) |(?P<left>left)").unwrap();
         assert!(captured(&within, &shape).is_none());
     }

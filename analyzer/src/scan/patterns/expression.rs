@@ -118,16 +118,20 @@ impl Expression {
         }
     }
 
-    /// Where it matches every line of a shape, if it has no captures: what it matches there has no open place in it and
-    /// none beside it.
-    pub(super) fn matches_shape(&self, tries: &mut Tries, shape: &[u8]) -> Option<Range<usize>> {
+    /// The expression without its wide bounds, and up to which length, in bytes, it matches the same; none where it has
+    /// captures.
+    fn without_captures(&self) -> Option<(&Compiled, usize)> {
         let (regex, longest) = match self.loose().first() {
             Some(loosest) => (self.compiled(loosest)?, loosest.least),
             None => (self.ascii()?, usize::MAX),
         };
-        if regex.names().next().is_some() {
-            return None;
-        }
+        regex.names().next().is_none().then_some((regex, longest))
+    }
+
+    /// Where it matches every line of a shape, if it has no captures: what it matches there has no open place in it and
+    /// none beside it.
+    pub(super) fn matches_shape(&self, tries: &mut Tries, shape: &[u8]) -> Option<Range<usize>> {
+        let (regex, longest) = self.without_captures()?;
         let is_known = |byte: Option<&u8>| byte.is_none_or(|byte| !is_open(*byte));
         let found = regex.find(tries, shape)?;
         // Without its bounds it matches the same where that is no longer than the least of them.
@@ -146,13 +150,7 @@ impl Expression {
         automaton: &NFA,
         shape: &[u8],
     ) -> Option<usize> {
-        let (regex, longest) = match self.loose().first() {
-            Some(loosest) => (self.compiled(loosest)?, loosest.least),
-            None => (self.ascii()?, usize::MAX),
-        };
-        if regex.names().next().is_some() {
-            return None;
-        }
+        let (regex, longest) = self.without_captures()?;
         // Most match no line of the shape, which one of them tells.
         let line: Vec<u8> = shape.iter().map(|byte| shape::sample(*byte)).collect();
         let is_match = regex.find(tries, &line).is_some();
@@ -360,8 +358,7 @@ mod tests {
         ) {
             let line = parts.concat();
             let words = Words::of(["gpu", "pull"].into_iter());
-            let mut shape = Vec::new();
-            assert!(shape::write(line.as_bytes(), false, &words, &mut shape));
+            let shape = shape::of(line.as_bytes(), false, &words).unwrap();
             for source in SOURCES {
                 let expression = Expression::new(source);
                 if expression.matches_shape(&mut Tries::default(), &shape).is_some() {
@@ -375,13 +372,8 @@ mod tests {
     #[test]
     fn a_line_with_ids_is_matched_by_the_words_beside_them() {
         let words = Words::of(std::iter::empty());
-        let mut shape = Vec::new();
-        shape::write(
-            b"pod gpu-operator/nvidia-device-plugin-0a1b2 is up",
-            false,
-            &words,
-            &mut shape,
-        );
+        let line = b"pod gpu-operator/nvidia-device-plugin-0a1b2 is up";
+        let shape = shape::of(line, false, &words).unwrap();
         let matched = SOURCES.map(|source| {
             Expression::new(source)
                 .matches_shape(&mut Tries::default(), &shape)

@@ -172,8 +172,7 @@ impl Hit {
 
 /// Writes down a name that is most often known.
 fn name(name: &str, into: &mut Shared) {
-    let is_known = into.len() == name.len() && (name.is_empty() || *into == *name);
-    if !is_known {
+    if *into != *name {
         *into = name.into();
     }
 }

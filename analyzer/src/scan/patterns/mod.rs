@@ -19,6 +19,7 @@ mod runs;
 mod search;
 mod shape;
 mod shapes;
+mod steps;
 mod tries;
 mod words;
 

@@ -125,7 +125,7 @@ impl Radix {
             self.clear();
         }
         let mut here = self.root(kind).unwrap_or_else(|| {
-            let root = self.add(0..0);
+            let root = self.add(Node::new(0..0));
             self.roots.push((kind, root));
             root
         });
@@ -182,8 +182,8 @@ impl Radix {
         found.map(|(_, next)| *next)
     }
 
-    fn add(&mut self, run: Range<u32>) -> u32 {
-        self.nodes.push(Node::new(run));
+    fn add(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
         number(self.nodes.len() - 1)
     }
 
@@ -218,7 +218,7 @@ impl Radix {
             here = match self.child(&self.nodes[here as usize], *first) {
                 Some(next) => next,
                 None => {
-                    let next = self.add(0..0);
+                    let next = self.add(Node::new(0..0));
                     self.fork(here).children.push((*first, next));
                     next
                 }
@@ -234,7 +234,7 @@ impl Radix {
         if known.is_some() || fork.is_some_and(|fork| fork.open.len() >= MOST_OPEN) {
             return known;
         }
-        let next = self.add(0..0);
+        let next = self.add(Node::new(0..0));
         match &mut self.nodes[here as usize].open {
             open @ (_, NONE) => *open = (token, next),
             _ => self.fork(here).open.push((token, next)),
@@ -244,15 +244,14 @@ impl Radix {
 
     /// Lets what follows behind so many bytes of a run begin a place of its own.
     fn split(&mut self, here: u32, at: usize) {
-        let run = self.nodes[here as usize].run.clone();
-        let middle = run.start + number(at);
-        let behind = self.add(middle..run.end);
-        let new = Node::new(run.start..middle);
-        let old = std::mem::replace(&mut self.nodes[here as usize], new);
-        self.nodes[behind as usize] = Node {
-            run: middle..run.end,
+        let Range { start, end } = self.nodes[here as usize].run;
+        let middle = start + number(at);
+        let before = Node::new(start..middle);
+        let old = std::mem::replace(&mut self.nodes[here as usize], before);
+        let behind = self.add(Node {
+            run: middle..end,
             ..old
-        };
+        });
         let first = self.runs[middle as usize];
         self.fork(here).children.push((first, behind));
     }
@@ -337,10 +336,7 @@ mod tests {
             let (mut radix, mut shapes) = (Radix::default(), BTreeMap::new());
             for text in texts.iter().map(|text| format!("{begins}{text}")) {
                 let text = text.as_bytes();
-                let mut shape = Vec::new();
-                if !shape::write(text, is_record, &words, &mut shape) {
-                    continue;
-                }
+                let Some(shape) = shape::of(text, is_record, &words) else { continue };
                 let number = shapes.len();
                 let number = *shapes.entry(shape).or_insert(number);
                 // A message is a text of JSON with its quotes escaped, and the record goes on behind it.

@@ -15,14 +15,14 @@ pub(super) struct Words {
     anywhere: Vec<Box<[u8]>>,
     /// Three bytes of each, at its first and its second place: of words of digits, of those that numbers of base 16 may hold,
     /// of all.
-    threes: [Bits; 3],
+    threes: [Hashed; 3],
     /// Four bytes of each, with which it begins.
-    begins: Bits,
+    begins: Hashed,
     /// The others that a text goes on before or behind with a byte that is neither digit nor letter, so that digits and
     /// letters begin or end with them.
     bounded: Vec<Bounded>,
     /// Four bytes of each, at its bounded end.
-    bounds: Bits,
+    bounds: Hashed,
 }
 
 /// A word that a text goes on beside.
@@ -59,20 +59,20 @@ impl Words {
                 };
             }
         }
-        let (mut threes, mut begins) = (<[Bits; 3]>::default(), Bits::default());
+        let (mut threes, mut begins) = (<[Hashed; 3]>::default(), Hashed::default());
         for word in &anywhere {
             let (_, kinds) = token_at(word);
             for threes in &mut threes[held_by(kinds)..] {
                 let places = word.windows(3).take(2);
                 places
                     .filter_map(|at| at.first_chunk())
-                    .for_each(|at| threes.set(three(at)));
+                    .for_each(|at| threes.set(hash(three(at))));
             }
             word.first_chunk()
                 .into_iter()
                 .for_each(|at| begins.set(four(at)));
         }
-        let mut bounds = Bits::default();
+        let mut bounds = Hashed::default();
         for one in &bounded {
             let end = match one.begins {
                 true => one.word.first_chunk(),
@@ -127,7 +127,7 @@ impl Words {
         let threes = &self.threes[held_by(kinds)];
         let mut at = 1;
         while let Some(bytes) = token.get(at..).and_then(|rest| rest.first_chunk()) {
-            if threes.has(three(bytes))
+            if threes.has(hash(three(bytes)))
                 && let Some(found) = self.at(token, at - 1).or_else(|| self.at(token, at))
             {
                 return Some(found);
@@ -220,53 +220,37 @@ pub(super) fn glued(letters: &[u8]) -> Option<usize> {
     (named < letters.len()).then_some(named)
 }
 
-/// One bit for each of three letters.
-struct Exact(Box<[u64; 1 << (16 - 6)]>);
+/// One bit for each of so many times 64 numbers.
+struct Bits<const SIXTY_FOURS: usize>(Box<[u64; SIXTY_FOURS]>);
 
-impl Default for Exact {
+/// For each three letters.
+type Exact = Bits<{ 1 << (16 - 6) }>;
+/// For each [`hash`]. The sets together are small enough for a core's first cache.
+type Hashed = Bits<{ 1 << (HASH - 6) }>;
+
+/// Bits of a hash.
+const HASH: u32 = 14;
+
+impl<const SIXTY_FOURS: usize> Default for Bits<SIXTY_FOURS> {
     fn default() -> Self {
-        Self(Box::new([0; 1 << (16 - 6)]))
+        Self(Box::new([0; SIXTY_FOURS]))
     }
 }
 
-impl Exact {
-    fn set(&mut self, three: u32) {
-        self.0[three as usize / 64] |= 1 << (three % 64);
-    }
-
-    fn has(&self, three: u32) -> bool {
-        self.0[three as usize / 64] & (1 << (three % 64)) != 0
-    }
-}
-
-/// One bit for each hash. The sets together are small enough for a core's first cache.
-struct Bits(Box<[u64; Bits::NUMBERS]>);
-
-impl Default for Bits {
-    fn default() -> Self {
-        Self(Box::new([0; Self::NUMBERS]))
-    }
-}
-
-impl Bits {
-    const BITS: u32 = 14;
-    const NUMBERS: usize = 1 << (Self::BITS - 6);
-
+impl<const SIXTY_FOURS: usize> Bits<SIXTY_FOURS> {
     fn set(&mut self, number: u32) {
-        let hash = Self::hash(number);
-        self.0[hash / 64] |= 1 << (hash % 64);
+        self.0[number as usize / 64] |= 1 << (number % 64);
     }
 
     #[inline]
     fn has(&self, number: u32) -> bool {
-        let hash = Self::hash(number);
-        self.0[hash / 64] & (1 << (hash % 64)) != 0
+        self.0[number as usize / 64] & (1 << (number % 64)) != 0
     }
+}
 
-    #[inline]
-    fn hash(number: u32) -> usize {
-        (number.wrapping_mul(0x9e37_79b1) >> (u32::BITS - Self::BITS)) as usize
-    }
+#[inline]
+fn hash(number: u32) -> u32 {
+    number.wrapping_mul(0x9e37_79b1) >> (u32::BITS - HASH)
 }
 
 /// Three letters or digits whatever their case, each in five bits: of letters no two are the same.
@@ -277,8 +261,8 @@ fn three([first, second, third]: &[u8; 3]) -> u32 {
     five(*first) | five(*second) << 5 | five(*third) << 10 | is_digit(*second) << 15
 }
 
-/// Four bytes whatever their case.
+/// A hash of four bytes whatever their case.
 #[inline]
 fn four(bytes: &[u8; 4]) -> u32 {
-    u32::from_le_bytes(*bytes) | 0x2020_2020
+    hash(u32::from_le_bytes(*bytes) | 0x2020_2020)
 }
