@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::quick::{Escapes, Fields, KnownMessage, Parts, is_plain, length};
+use super::quick::{Escapes, Fields, KnownMessage, Parts, blanks, is_plain, length, named};
 
 /// The bytes of a record up to the value of its message.
 #[derive(Default)]
@@ -89,17 +89,19 @@ fn range(text: &[u8], part: &[u8]) -> Option<Range<usize>> {
 /// Which bytes of a record that was read are no part of a value. Where a value holds an escape, all of it is a sign.
 fn signs(head: &[u8]) -> Vec<u8> {
     let mut signs = vec![0xff; head.len()];
-    let mut at = 0;
-    // Each field is `"name":"value"`, and a name holds neither a quote nor an escape.
-    while let Some(begin) = memchr::memmem::find(&head[at..], b"\":\"").map(|found| at + found + 3)
-    {
-        let Some((length, escapes)) = length(&head[begin..]) else {
+    let mut rest = head.get(1..).unwrap_or_default();
+    while let Some((_, value)) = named(rest) {
+        let Some((length, escapes)) = length(value) else {
             break;
         };
         if escapes == Escapes::None {
-            signs[begin..begin + length].fill(0);
+            let at = head.len() - value.len();
+            signs[at..at + length].fill(0);
         }
-        at = begin + length + 1;
+        let Some(behind) = blanks(&value[length + 1..]).strip_prefix(b",") else {
+            break;
+        };
+        rest = behind;
     }
     signs
 }

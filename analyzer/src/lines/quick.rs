@@ -1,5 +1,6 @@
-//! Records of the journal as journalctl prints them: texts only, with escapes that stand for one letter. They are read
-//! where they stand; whatever is written in another way is left to the parser of JSON.
+//! Records of the journal as journalctl prints them: texts only, with escapes that stand for one letter, or as other
+//! programs write them again, with blanks behind the signs. They are read where they stand; whatever is written in another
+//! way is left to the parser of JSON.
 
 use super::layout::Layout;
 
@@ -74,10 +75,8 @@ impl<'a> Parts<'a> {
     /// Reads the other fields, of which the first begins here.
     fn read(mut self, mut rest: &'a [u8]) -> Option<Fields<'a>> {
         loop {
-            let name = rest.strip_prefix(b"\"")?;
-            let end = memchr::memchr(b'"', name)?;
-            let value = name[end + 1..].strip_prefix(b":\"")?;
-            match self.take(&name[..end], value)? {
+            let (name, value) = named(rest)?;
+            match blanks(self.take(name, value)?) {
                 b"}" => break,
                 [b',', behind @ ..] => rest = behind,
                 _ => return None,
@@ -134,7 +133,7 @@ impl<'a> Parts<'a> {
 
     /// Reads what follows behind the message.
     fn finish(mut self, behind: &'a [u8]) -> Option<Fields<'a>> {
-        match behind {
+        match blanks(behind) {
             b"}" => {
                 self.fields.message = self.message?;
                 Some(self.fields)
@@ -143,6 +142,22 @@ impl<'a> Parts<'a> {
             _ => None,
         }
     }
+}
+
+/// The name of a field that begins here, and what begins with its value, which is a text.
+pub(super) fn named(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let name = blanks(rest).strip_prefix(b"\"")?;
+    let end = memchr::memchr(b'"', name)?;
+    let value = blanks(&name[end + 1..]).strip_prefix(b":")?;
+    Some((&name[..end], blanks(value).strip_prefix(b"\"")?))
+}
+
+/// What stands here without the blanks before it.
+pub(super) fn blanks(mut rest: &[u8]) -> &[u8] {
+    while let [b' ', behind @ ..] = rest {
+        rest = behind;
+    }
+    rest
 }
 
 /// Whether all bytes are printable ASCII.
@@ -211,6 +226,7 @@ mod tests {
             r#"{"MESSAGE":"a"}"#,
             r#"{"_BOOT_ID":"b","x":"y","MESSAGE":"a \"","_HOSTNAME":"h"}"#,
             r#"{"_HOSTNAME":"abc","MESSAGE":"a"}"#,
+            r#"{ "_HOSTNAME": "abc", "MESSAGE": "a", "_BOOT_ID": "b" }"#,
         ];
         let fields = read(raw);
         for before in first.map(str::as_bytes).into_iter().chain([raw]) {
@@ -263,13 +279,14 @@ mod tests {
         #[test]
         fn what_is_read_is_what_the_parser_of_json_reads(
             parts in proptest::collection::vec(
-                "\"MESSAGE\"|\"_BOOT_ID\"|\"_HOSTNAME\"|\"x\"|:|,|\"|\\\\|\\\\n|\\\\\"|\\{|\\}|[a-z ]{1,5}|\"[a-z\\\\\\\\\"]{0,4}\":\"[a-z\\\\\\\\\"n]{0,6}\"",
+                "\"MESSAGE\"|\"_BOOT_ID\"|\"_HOSTNAME\"|\"x\"|:|: |, | |,|\"|\\\\|\\\\n|\\\\\"|\\{|\\}|[a-z ]{1,5}|\"[a-z\\\\\\\\\"]{0,4}\":? ?\"[a-z\\\\\\\\\"n]{0,6}\"",
                 0..9,
             ),
             host in "[a-c\"\\\\\n]{3}",
         ) {
             check(format!("{{{}}}", parts.concat()).as_bytes());
             check(format!("{{\"MESSAGE\":\"a\",{}}}", parts.concat()).as_bytes());
+            check(format!("{{\"_HOSTNAME\": \"{host}\", \"MESSAGE\": \"a{}}}", parts.concat()).as_bytes());
             check(format!("{{\"_HOSTNAME\":\"{host}\",\"MESSAGE\":\"a{}}}", parts.concat()).as_bytes());
         }
 
@@ -277,6 +294,8 @@ mod tests {
         fn every_message_comes_back(message in "[ -~\\n\\t]{0,40}", unit in "[a-z.]{1,9}") {
             let raw = serde_json::json!({ "MESSAGE": message, "_SYSTEMD_UNIT": unit }).to_string();
             let fields = read(raw.as_bytes()).unwrap();
+            let spaced = raw.replacen("\":\"", "\": \"", 1).replace("\",\"_SYSTEMD_UNIT\":", "\", \"_SYSTEMD_UNIT\" : ");
+            proptest::prop_assert_eq!(read(spaced.as_bytes()).map(|other| (other.message, other.unit)), Some((fields.message, fields.unit)));
             proptest::prop_assert_eq!(unescaped(str::from_utf8(fields.message).unwrap()), Some(message));
         }
     }

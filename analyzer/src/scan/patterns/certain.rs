@@ -33,7 +33,7 @@ impl Certain {
     /// A pattern of which that is so; `is_message` where all of the shape is the message.
     pub(super) fn of(
         number: u32,
-        (regex, automaton, tries): (&Expression, Option<&NFA>, &mut Tries),
+        (regex, automaton, tries): (&Expression, Option<&NFA>, &Tries),
         shape: &[u8],
         is_message: bool,
     ) -> Option<Self> {

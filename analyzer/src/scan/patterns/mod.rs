@@ -60,10 +60,11 @@ pub struct Patterns {
     automata: Vec<OnceLock<Option<NFA>>>,
     /// Words that shapes of lines have to show; known when first asked.
     words: OnceLock<Words>,
-    /// Shapes of lines that were met, together and for each thread that is not searching now; with what that remembers of
-    /// expressions.
+    /// Shapes of lines that were met, together and for each thread that is not searching now.
     learnt: Learnt,
-    learners: Mutex<Vec<(Shapes, Tries)>>,
+    learners: Mutex<Vec<Shapes>>,
+    /// What is remembered of expressions.
+    tries: Tries,
 }
 
 /// All channels, in the order of their indices.
@@ -96,6 +97,7 @@ impl Patterns {
             words: OnceLock::new(),
             learnt: Learnt::default(),
             learners: Mutex::default(),
+            tries: Tries::default(),
             indices: Default::default(),
             clauses,
             patterns,

@@ -11,7 +11,6 @@ use super::expression::{Caught, kept};
 use super::hit::{Captures, Counter, Found, add_alike};
 use super::index::{Held, Index};
 use super::shapes::{Possible, Shapes, Text};
-use super::tries::Tries;
 use super::{Patterns, boots, is_log};
 use crate::dress::{Nature, Voice};
 use crate::lines::{LogLine, Origin, Reader, Record, Said};
@@ -28,17 +27,13 @@ struct Search {
     counts: Counter,
     asking: Asking,
     heard: Heard,
-    tries: Tries,
 }
 
 impl Patterns {
     /// Searches a stretch of whole lines.
     pub fn search(&self, origin: &Origin<'_>, bytes: &[u8]) -> Found {
-        let (mut shapes, tries) = self.lock_learners().pop().unwrap_or_default();
-        let mut search = Search {
-            tries,
-            ..Search::default()
-        };
+        let mut shapes = self.lock_learners().pop().unwrap_or_default();
+        let mut search = Search::default();
         let mut message =
             (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
         let mut reader = Reader::default();
@@ -60,12 +55,11 @@ impl Patterns {
                 _ => search.found.is_records &= raw.is_empty(),
             }
             let text = text_of(origin, &said);
-            let tries = &mut search.tries;
             let possible = text.and_then(|text| match looked_for {
                 Some(Some(shape)) => shapes.at(shape),
                 _ => {
                     let text = (&text, looked_for.is_some());
-                    shapes.possible((self, tries), origin.channel, text)
+                    shapes.possible(self, origin.channel, text)
                 }
             });
             let certain = possible.map_or(&[][..], |possible| possible.certain);
@@ -89,7 +83,7 @@ impl Patterns {
             search.found.newlines += u32::from(end < bytes.len());
             start = end + 1;
         }
-        self.lock_learners().push((shapes, search.tries));
+        self.lock_learners().push(shapes);
         let may_name_boot = names_boot || !search.found.is_records;
         boots::mark(origin, bytes, may_name_boot, &mut search.found);
         search.found
@@ -98,9 +92,8 @@ impl Patterns {
     /// The patterns that a text matches which was found inside an object, with what they capture.
     pub(in crate::scan) fn matching(&self, said: &parsers::Said) -> Vec<(usize, Captures)> {
         let text = said.text.as_bytes();
-        let (mut shapes, mut tries) = self.lock_learners().pop().unwrap_or_default();
-        let tried = &mut tries;
-        let possible = shapes.possible((self, tried), said.channel, (&Text::Message(text), false));
+        let mut shapes = self.lock_learners().pop().unwrap_or_default();
+        let possible = shapes.possible(self, said.channel, (&Text::Message(text), false));
         let certain = possible.map_or(&[][..], |possible| possible.certain);
         let mut asking = Asking::default();
         asking.take_or_search(self, said.channel, possible, (&mut || text, text));
@@ -110,24 +103,24 @@ impl Patterns {
             if !pattern.applies(said.channel, "") {
                 return None;
             }
-            let caught = self.caught((index, tried), certain, &said.text)?;
+            let caught = self.caught(index, certain, &said.text)?;
             Some((index, kept(&caught)))
         });
         let matching = matching.collect();
-        self.lock_learners().push((shapes, tries));
+        self.lock_learners().push(shapes);
         matching
     }
 
     /// What a pattern captures in a text, which its shape may tell; none where it does not match.
     fn caught<'t>(
         &'t self,
-        (index, tries): (usize, &mut Tries),
+        index: usize,
         certain: &'t [Certain],
         text: &'t str,
     ) -> Option<Caught<'t>> {
         let known = certain.iter().find(|one| one.number as usize == index);
         let known = known.and_then(|one| one.caught(text));
-        known.or_else(|| self.patterns[index].regex.captures(tries, text))
+        known.or_else(|| self.patterns[index].regex.captures(&self.tries, text))
     }
 
     /// Whether what asks is patterns of which so few are to be tried that nothing has to be looked for before.
@@ -143,11 +136,10 @@ impl Patterns {
 
     /// Gives back the room that only reading needs.
     pub(in crate::scan) fn rest(&self) {
-        let mut learners = self.lock_learners();
-        learners.iter_mut().for_each(|(_, tries)| tries.rest());
+        self.tries.rest();
     }
 
-    fn lock_learners(&self) -> std::sync::MutexGuard<'_, Vec<(Shapes, Tries)>> {
+    fn lock_learners(&self) -> std::sync::MutexGuard<'_, Vec<Shapes>> {
         self.learners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -226,8 +218,7 @@ impl Patterns {
             let same = self.same[index];
             let known = tried.iter().position(|(one, _)| *one == same);
             let at = known.unwrap_or_else(|| {
-                let tries = &mut search.tries;
-                tried.push((same, self.caught((index, tries), certain, &text)));
+                tried.push((same, self.caught(index, certain, &text)));
                 tried.len() - 1
             });
             if tried[at].1.is_some() {

@@ -12,7 +12,6 @@ use super::certain::Certain;
 use super::index::Held;
 use super::radix::{End, Radix};
 use super::shape::Written;
-use super::tries::Tries;
 use super::{Patterns, shape};
 use crate::parsers::Channel;
 
@@ -179,7 +178,7 @@ impl Shapes {
     /// that are proven.
     pub(super) fn possible(
         &mut self,
-        (patterns, tries): (&Patterns, &mut Tries),
+        patterns: &Patterns,
         channel: Channel,
         (text, is_unproven): (&Text<'_>, bool),
     ) -> Option<Possible<'_>> {
@@ -195,7 +194,7 @@ impl Shapes {
         });
         let at = match found.flatten() {
             Some((at, _)) => at,
-            None => self.known(patterns, tries, (channel, form), (bytes, is_escaped))?,
+            None => self.known(patterns, (channel, form), (bytes, is_escaped))?,
         };
         self.at(at)
     }
@@ -221,7 +220,6 @@ impl Shapes {
     fn known(
         &mut self,
         patterns: &Patterns,
-        tries: &mut Tries,
         (channel, form): (Channel, u8),
         (bytes, is_escaped): (&[u8], bool),
     ) -> Option<usize> {
@@ -258,13 +256,13 @@ impl Shapes {
             let number = u32::try_from(at).ok()?;
             self.proven.insert(head, text, patterns.words(), number);
         } else if known.times.fetch_add(1, Ordering::Relaxed) >= WORTH_A_PROOF {
-            self.prove(patterns, tries, at);
+            self.prove(patterns, at);
         }
         Some(at)
     }
 
     /// Finds out which of the patterns whose texts stand in a shape can match a line of it, for all threads.
-    fn prove(&mut self, patterns: &Patterns, tries: &mut Tries, at: usize) {
+    fn prove(&mut self, patterns: &Patterns, at: usize) {
         let Some(met) = self.known.met.get(at) else {
             return;
         };
@@ -276,7 +274,7 @@ impl Shapes {
         };
         let others = same(&patterns.learnt.lock());
         let known = others.unwrap_or_else(|| {
-            let known = Arc::new(self.proven(patterns, tries, &unproven));
+            let known = Arc::new(self.proven(patterns, &unproven));
             let mut shared = patterns.learnt.lock();
             if let Some(at) = place(&shared.known, hash, &known.shape)
                 && let Some(there) = shared
@@ -294,7 +292,7 @@ impl Shapes {
     }
 
     /// A shape with what can match a line of it proven.
-    fn proven(&mut self, patterns: &Patterns, tries: &mut Tries, unproven: &Known) -> Known {
+    fn proven(&mut self, patterns: &Patterns, unproven: &Known) -> Known {
         let is_message = unproven.shape[1] != PART;
         self.said.clear();
         say(&unproven.shape, &mut self.said);
@@ -302,7 +300,7 @@ impl Shapes {
         let certain = possible.clone().filter_map(|number| {
             let regex = &patterns.patterns.get(number as usize)?.regex;
             let automaton = patterns.automaton(number);
-            let regex = (regex, automaton, &mut *tries);
+            let regex = (regex, automaton, &patterns.tries);
             Certain::of(number, regex, &self.said, is_message)
         });
         let certain: Box<[Certain]> = certain.collect();
