@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use regex::{Regex, RegexBuilder};
 use regex_automata::nfa::thompson::NFA;
@@ -32,7 +32,7 @@ const STATES: usize = 1 << 20;
 #[derive(Debug, Default, Clone)]
 pub struct Expression {
     source: String,
-    ascii: OnceLock<Option<Compiled>>,
+    ascii: OnceLock<Option<Arc<Compiled>>>,
     loose: OnceLock<Vec<Loose>>,
     full: OnceLock<Option<Regex>>,
     /// The automaton that tells what it captures in lines of a shape.
@@ -43,7 +43,7 @@ pub struct Expression {
 #[derive(Debug, Clone)]
 struct Loose {
     least: usize,
-    compiled: OnceLock<Option<Compiled>>,
+    compiled: OnceLock<Option<Arc<Compiled>>>,
 }
 
 impl Expression {
@@ -71,8 +71,8 @@ impl Expression {
 
     /// The expression for texts that are ASCII.
     fn ascii(&self) -> Option<&Compiled> {
-        let compile = || Compiled::of(&ascii::narrowed(&self.source)?);
-        self.ascii.get_or_init(compile).as_ref()
+        let compile = || Compiled::of(&self.source, None).map(Arc::new);
+        self.ascii.get_or_init(compile).as_deref()
     }
 
     /// The expression for texts that are ASCII without its wide bounds, without all of them first.
@@ -91,8 +91,8 @@ impl Expression {
     }
 
     fn compiled<'e>(&'e self, loose: &'e Loose) -> Option<&'e Compiled> {
-        let compile = || Compiled::of(&ascii::without_bounds(&self.source, loose.least)?);
-        loose.compiled.get_or_init(compile).as_ref()
+        let compile = || Compiled::of(&self.source, Some(loose.least)).map(Arc::new);
+        loose.compiled.get_or_init(compile).as_deref()
     }
 
     /// The expression that decides whether this text, which is ASCII, is matched; none where it is known not to be.

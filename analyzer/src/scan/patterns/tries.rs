@@ -1,34 +1,137 @@
-//! What is remembered while expressions are tried: the states of automata that were met. Each expression needs little of it,
-//! and hundreds of them on several threads would keep more than all facts of a large input take.
+//! How expressions are tried, and what is remembered of it. One that is tried seldom walks through its automaton for each
+//! text. One that is tried often remembers the states that it met, which is faster and takes ten times the room: hundreds of
+//! them would keep more than all facts of a large input take.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use regex_automata::meta::{Cache, Config, Regex};
 use regex_automata::util::captures::Captures;
 use regex_automata::util::primitives::PatternID;
 use regex_automata::{Input, Match};
-use regex_syntax::hir::Hir;
 use smallvec::SmallVec;
+
+use crate::form::ascii;
 
 /// What one expression may remember of its own states, in bytes. The crate's own bound is 2 MiB.
 const STATES: usize = 1 << 20;
 /// An expression is no larger when it is compiled, in bytes: the bound of the crate `regex`.
 const LARGEST: usize = 10 << 20;
+/// So often an expression is tried until it remembers its states: to be compiled anew and to meet them costs as much as so
+/// many walks.
+const OFTEN: u32 = 128;
+/// So many expressions remember their states: those of a log are fewer, and of a text in which every line matches
+/// another one each is tried seldom.
+const REMEMBERING: usize = 128;
 /// What all expressions together may remember, in bytes; behind it all is forgotten. Tests meet it. It takes up to twice as
 /// much memory: what grows doubles its room, and only what is in use is counted.
-const MOST: usize = if cfg!(test) { 1 << 20 } else { 24 << 20 };
+const MOST: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 /// Locks among which the expressions are dealt out.
 const SHELVES: usize = 64;
 
 /// How many expressions were compiled.
 static COMPILED: AtomicUsize = AtomicUsize::new(0);
 
-/// An expression that was compiled. What it remembers is kept by whoever tries it.
-#[derive(Debug, Clone)]
+/// An expression for texts that are ASCII, compiled. What it remembers is kept by whoever tries it.
+#[derive(Debug)]
 pub(super) struct Compiled {
+    source: Box<str>,
+    /// It is without its bounds from this one on.
+    least: Option<usize>,
+    walking: Numbered,
+    times: AtomicU32,
+    remembering: OnceLock<Option<Numbered>>,
+}
+
+#[derive(Debug)]
+struct Numbered {
     regex: Regex,
     number: usize,
+}
+
+impl Numbered {
+    /// An expression, without its bounds from the least on; none where it is too large.
+    fn of(source: &str, least: Option<usize>, remembers: bool) -> Option<Self> {
+        let hir = match least {
+            Some(least) => ascii::without_bounds(source, least),
+            None => ascii::narrowed(source),
+        };
+        let bounds = Config::new()
+            .utf8_empty(false)
+            .nfa_size_limit(Some(LARGEST))
+            .hybrid(remembers)
+            .hybrid_cache_capacity(STATES);
+        let mut builder = Regex::builder();
+        // As it was rewritten: printed and read again it would take twice as long.
+        let regex = builder.configure(bounds).build_from_hir(&hir?).ok()?;
+        let number = COMPILED.fetch_add(1, Ordering::Relaxed);
+        Some(Self { regex, number })
+    }
+}
+
+impl Compiled {
+    /// An expression, without its bounds from `least` on, if given; none where it is too large.
+    pub(super) fn of(source: &str, least: Option<usize>) -> Option<Self> {
+        Some(Self {
+            source: source.into(),
+            least,
+            walking: Numbered::of(source, least, false)?,
+            times: AtomicU32::new(0),
+            remembering: OnceLock::new(),
+        })
+    }
+
+    /// As it is tried now.
+    fn now(&self, tries: &Tries) -> &Numbered {
+        if let Some(remembering) = self.remembering.get() {
+            return remembering.as_ref().unwrap_or(&self.walking);
+        }
+        if self.times.fetch_add(1, Ordering::Relaxed) < OFTEN {
+            return &self.walking;
+        }
+        let remembering = self.remembering.get_or_init(|| {
+            let is_one_of_them = tries.remembering.fetch_add(1, Ordering::Relaxed) < REMEMBERING;
+            is_one_of_them.then(|| Numbered::of(&self.source, self.least, true))?
+        });
+        remembering.as_ref().unwrap_or(&self.walking)
+    }
+
+    /// The names of what it captures.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let info = self.walking.regex.group_info();
+        info.pattern_names(PatternID::ZERO).flatten()
+    }
+
+    /// Whether it matches.
+    pub(super) fn is_match(&self, tries: &Tries, text: &str) -> bool {
+        // One that walks is faster where it need not stop at the earliest end.
+        let input = Input::new(text).earliest(self.remembering.get().is_some());
+        tries.of(self, |regex, cache| {
+            regex.search_half_with(cache, &input).is_some()
+        })
+    }
+
+    /// The same where it is seldom asked: it keeps what it remembers itself.
+    pub(super) fn is_match_alone(&self, text: &str) -> bool {
+        let input = Input::new(text);
+        self.walking.regex.search_half(&input).is_some()
+    }
+
+    /// What it matches first.
+    pub(super) fn find(&self, tries: &Tries, text: &[u8]) -> Option<Match> {
+        let input = Input::new(text);
+        tries.of(self, |regex, cache| regex.search_with(cache, &input))
+    }
+
+    /// What its groups match.
+    pub(super) fn captures(&self, tries: &Tries, text: &str) -> Captures {
+        let mut matched = self.walking.regex.create_captures();
+        let input = Input::new(text);
+        tries.of(self, |regex, cache| {
+            regex.search_captures_with(cache, &input, &mut matched);
+        });
+        matched
+    }
 }
 
 /// What is remembered of the expressions that were tried, by all threads: two of them seldom try the same one at once.
@@ -36,6 +139,8 @@ pub(super) struct Tries {
     /// By the number of the expression: the first by its rest, what is behind it by the quotient.
     shelves: [Mutex<Shelf>; SHELVES],
     bytes: AtomicUsize,
+    /// How many expressions remember their states.
+    remembering: AtomicUsize,
 }
 
 /// For each expression what as many threads remember of it as tried it at once.
@@ -46,56 +151,8 @@ impl Default for Tries {
         Self {
             shelves: [const { Mutex::new(Vec::new()) }; SHELVES],
             bytes: AtomicUsize::new(0),
+            remembering: AtomicUsize::new(0),
         }
-    }
-}
-
-impl Compiled {
-    /// Compiled as it was rewritten: printed and read again it would take twice as long. None where it is too large.
-    pub(super) fn of(hir: &Hir) -> Option<Self> {
-        let bounds = Config::new()
-            .utf8_empty(false)
-            .nfa_size_limit(Some(LARGEST))
-            .hybrid_cache_capacity(STATES);
-        let mut builder = Regex::builder();
-        let regex = builder.configure(bounds).build_from_hir(hir).ok()?;
-        let number = COMPILED.fetch_add(1, Ordering::Relaxed);
-        Some(Self { regex, number })
-    }
-
-    /// The names of what it captures.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let info = self.regex.group_info();
-        info.pattern_names(PatternID::ZERO).flatten()
-    }
-
-    /// Whether it matches.
-    pub(super) fn is_match(&self, tries: &Tries, text: &str) -> bool {
-        let input = Input::new(text).earliest(true);
-        tries.of(self, |cache| {
-            self.regex.search_half_with(cache, &input).is_some()
-        })
-    }
-
-    /// The same where it is seldom asked: it keeps what it remembers itself.
-    pub(super) fn is_match_alone(&self, text: &str) -> bool {
-        self.regex.is_match(text)
-    }
-
-    /// What it matches first.
-    pub(super) fn find(&self, tries: &Tries, text: &[u8]) -> Option<Match> {
-        let input = Input::new(text);
-        tries.of(self, |cache| self.regex.search_with(cache, &input))
-    }
-
-    /// What its groups match.
-    pub(super) fn captures(&self, tries: &Tries, text: &str) -> Captures {
-        let mut matched = self.regex.create_captures();
-        let input = Input::new(text);
-        tries.of(self, |cache| {
-            self.regex.search_captures_with(cache, &input, &mut matched);
-        });
-        matched
     }
 }
 
@@ -109,18 +166,18 @@ impl Tries {
     }
 
     /// Tries an expression with what is remembered of it.
-    fn of<F>(&self, compiled: &Compiled, search: impl FnOnce(&mut Cache) -> F) -> F {
+    fn of<F>(&self, compiled: &Compiled, search: impl FnOnce(&Regex, &mut Cache) -> F) -> F {
         if self.bytes.load(Ordering::Relaxed) > MOST {
             self.forget();
         }
-        let Compiled { regex, number } = compiled;
+        let Numbered { regex, number } = compiled.now(self);
         let (shelf, at) = (number % SHELVES, number / SHELVES);
         let known = lock(&self.shelves[shelf])
             .get_mut(at)
             .and_then(SmallVec::pop);
         let before = known.as_ref().map_or(0, |cache| cache.memory_usage());
         let mut cache = known.unwrap_or_else(|| Box::new(regex.create_cache()));
-        let found = search(&mut cache);
+        let found = search(regex, &mut cache);
         let more = cache.memory_usage().wrapping_sub(before);
         if more != 0 {
             // It wraps around where a search left less.
@@ -152,13 +209,11 @@ fn lock(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::form::ascii;
-
     #[test]
     fn what_is_remembered_stays_within_its_bound_and_changes_nothing() {
         let sources = (0..400).map(|at| format!(r"(?i)item\W+{at}[a-z]{{1,30}}\w*(?P<what>x+)y"));
         let compiled: Vec<Compiled> = sources
-            .filter_map(|source| Compiled::of(&ascii::narrowed(&source)?))
+            .filter_map(|source| Compiled::of(&source, None))
             .collect();
         assert_eq!(compiled.len(), 400);
         let (tries, mut before, mut forgotten) = (Tries::default(), 0, 0);
