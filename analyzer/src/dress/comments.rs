@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use super::document::Kind;
 
 /// What each line is, where it is not speech.
-pub(super) fn line_kinds(lines: &[&[u8]]) -> Vec<Option<Kind>> {
+pub(super) fn line_kinds<'l>(lines: &[&'l [u8]]) -> Vec<Option<Kind>> {
     let mut kinds: Vec<Option<Kind>> = vec![None; lines.len()];
-    let texts: Vec<Cow<'_, str>> = lines
-        .iter()
-        .map(|line| String::from_utf8_lossy(line.trim_ascii_end()))
-        .collect();
+    let text = |line: &&'l [u8]| {
+        let line = line.trim_ascii_end();
+        let text = str::from_utf8(line).map(Cow::Borrowed);
+        text.unwrap_or_else(|_| String::from_utf8_lossy(line))
+    };
+    let texts: Vec<Cow<'l, str>> = lines.iter().map(text).collect();
     super::rows::mark(&texts, &mut kinds);
     descriptions(&texts, &mut kinds);
     for (text, kind) in texts.iter().zip(&mut kinds) {
@@ -34,6 +36,15 @@ fn is_of_a_unit(text: &str) -> bool {
         && KEYS.iter().any(|key| text.starts_with(key))
 }
 
+/// A text without the blanks before it, which are most often ASCII.
+fn begun(text: &str) -> &str {
+    let blanks = text.bytes().take_while(u8::is_ascii_whitespace).count();
+    match text.as_bytes().get(blanks) {
+        Some(first) if first.is_ascii_graphic() => &text[blanks..],
+        _ => text.trim_start(),
+    }
+}
+
 /// Marks what stands under keys that describe: `description:` of schemas, with the lines that go on below it.
 fn descriptions(texts: &[Cow<'_, str>], kinds: &mut [Option<Kind>]) {
     const KEYS: [&str; 6] = [
@@ -46,7 +57,7 @@ fn descriptions(texts: &[Cow<'_, str>], kinds: &mut [Option<Kind>]) {
     ];
     let mut inside: Option<usize> = None;
     for (text, kind) in texts.iter().zip(kinds) {
-        let trimmed = text.trim_start();
+        let trimmed = begun(text);
         let indent = text.len() - trimmed.len();
         if let Some(key) = inside {
             if trimmed.is_empty() || indent > key {
@@ -55,7 +66,11 @@ fn descriptions(texts: &[Cow<'_, str>], kinds: &mut [Option<Kind>]) {
             }
             inside = None;
         }
-        if KEYS.iter().any(|key| trimmed.starts_with(key)) {
+        let may_be = matches!(
+            trimmed.as_bytes().first(),
+            Some(b'd' | b'e' | b'r' | b'-' | b'"')
+        );
+        if may_be && KEYS.iter().any(|key| trimmed.starts_with(key)) {
             *kind = Some(Kind::Schema);
             inside = (!trimmed.starts_with('"')).then_some(indent);
         }
@@ -65,7 +80,7 @@ fn descriptions(texts: &[Cow<'_, str>], kinds: &mut [Option<Kind>]) {
 /// Whether a line is a comment of a configuration, of a program or of metrics. `# kubectl get pods` is root's prompt and
 /// `#1 0x00007f` a frame of a stack.
 fn is_comment(text: &str) -> bool {
-    let text = text.trim_start();
+    let text = begun(text);
     if let Some(rest) = text.strip_prefix('#') {
         let text = rest.trim_start_matches('#').trim_start();
         let is_frame = rest.starts_with(|first: char| first.is_ascii_digit());

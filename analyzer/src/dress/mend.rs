@@ -34,7 +34,7 @@ pub fn mend(bytes: &[u8]) -> Option<String> {
     if let Some(outputs) = commented(&mended) {
         mended = Cow::Owned(outputs);
     }
-    if mended.contains("...") {
+    if memmem::find(mended.as_bytes(), b"...").is_some() {
         let whole = joined(mended.lines().map(whole));
         mended = Cow::Owned(whole);
     }

@@ -26,7 +26,7 @@ pub(super) fn clean(bytes: &[u8], start: bool) -> Cow<'_, [u8]> {
     } else {
         plain
     };
-    match crate::dress::mend::mend(&plain).filter(|_| start) {
+    match start.then(|| crate::dress::mend::mend(&plain)).flatten() {
         Some(mended) => Cow::Owned(mended.into_bytes()),
         None => plain,
     }

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 /// Lines that begin a help text of `nvidia-smi`.
 const HELP: [&str; 2] = [
     "NVIDIA System Management Interface -- v",
@@ -57,7 +59,8 @@ pub(super) fn without_help(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
         HELP.iter()
             .any(|head| line.trim_ascii().starts_with(head.as_bytes()))
     };
-    if !text.split(|byte| *byte == b'\n').any(starts) {
+    let mut heads = HELP.iter().map(|head| head.as_bytes());
+    if !heads.any(|head| memmem::find(&text, head).is_some()) {
         return text;
     }
     let mut kept = Vec::with_capacity(text.len());

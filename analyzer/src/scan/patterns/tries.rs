@@ -2,7 +2,7 @@
 //! text. One that is tried often remembers the states that it met, which is faster and takes ten times the room: hundreds of
 //! them would keep more than all facts of a large input take.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use regex_automata::meta::{Cache, Config, Regex};
@@ -17,12 +17,11 @@ use crate::form::ascii;
 const STATES: usize = 1 << 20;
 /// An expression is no larger when it is compiled, in bytes: the bound of the crate `regex`.
 const LARGEST: usize = 10 << 20;
-/// So often an expression is tried until it remembers its states: to be compiled anew and to meet them costs as much as so
-/// many walks.
-const OFTEN: u32 = 128;
-/// So many expressions remember their states: those of a log are fewer, and of a text in which every line matches
-/// another one each is tried seldom.
-const REMEMBERING: usize = 128;
+/// Bytes that an expression walks over until it remembers its states: to be compiled anew and to meet them costs as much.
+const OFTEN: usize = 12 << 10;
+/// Behind each so many expressions that remember their states the next has to walk twice as far: those of a log are few,
+/// and of a text in which every line matches another one each is tried seldom.
+const REMEMBERING: usize = 48;
 /// What all expressions together may remember, in bytes; behind it all is forgotten. Tests meet it. It takes up to twice as
 /// much memory: what grows doubles its room, and only what is in use is counted.
 const MOST: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
@@ -39,7 +38,7 @@ pub(super) struct Compiled {
     /// It is without its bounds from this one on.
     least: Option<usize>,
     walking: Numbered,
-    times: AtomicU32,
+    walked: AtomicUsize,
     remembering: OnceLock<Option<Numbered>>,
 }
 
@@ -76,22 +75,24 @@ impl Compiled {
             source: source.into(),
             least,
             walking: Numbered::of(source, least, false)?,
-            times: AtomicU32::new(0),
+            walked: AtomicUsize::new(0),
             remembering: OnceLock::new(),
         })
     }
 
-    /// As it is tried now.
-    fn now(&self, tries: &Tries) -> &Numbered {
+    /// As it is tried on so many bytes.
+    fn now(&self, tries: &Tries, bytes: usize) -> &Numbered {
         if let Some(remembering) = self.remembering.get() {
             return remembering.as_ref().unwrap_or(&self.walking);
         }
-        if self.times.fetch_add(1, Ordering::Relaxed) < OFTEN {
+        let walked = self.walked.fetch_add(bytes, Ordering::Relaxed);
+        let doubled = tries.remembering.load(Ordering::Relaxed) / REMEMBERING;
+        if walked >> doubled < OFTEN {
             return &self.walking;
         }
         let remembering = self.remembering.get_or_init(|| {
-            let is_one_of_them = tries.remembering.fetch_add(1, Ordering::Relaxed) < REMEMBERING;
-            is_one_of_them.then(|| Numbered::of(&self.source, self.least, true))?
+            tries.remembering.fetch_add(1, Ordering::Relaxed);
+            Numbered::of(&self.source, self.least, true)
         });
         remembering.as_ref().unwrap_or(&self.walking)
     }
@@ -106,7 +107,7 @@ impl Compiled {
     pub(super) fn is_match(&self, tries: &Tries, text: &str) -> bool {
         // One that walks is faster where it need not stop at the earliest end.
         let input = Input::new(text).earliest(self.remembering.get().is_some());
-        tries.of(self, |regex, cache| {
+        tries.of(self, text.len(), |regex, cache| {
             regex.search_half_with(cache, &input).is_some()
         })
     }
@@ -120,14 +121,16 @@ impl Compiled {
     /// What it matches first.
     pub(super) fn find(&self, tries: &Tries, text: &[u8]) -> Option<Match> {
         let input = Input::new(text);
-        tries.of(self, |regex, cache| regex.search_with(cache, &input))
+        tries.of(self, text.len(), |regex, cache| {
+            regex.search_with(cache, &input)
+        })
     }
 
     /// What its groups match.
     pub(super) fn captures(&self, tries: &Tries, text: &str) -> Captures {
         let mut matched = self.walking.regex.create_captures();
         let input = Input::new(text);
-        tries.of(self, |regex, cache| {
+        tries.of(self, text.len(), |regex, cache| {
             regex.search_captures_with(cache, &input, &mut matched);
         });
         matched
@@ -144,7 +147,13 @@ pub(super) struct Tries {
 }
 
 /// For each expression what as many threads remember of it as tried it at once.
-type Shelf = Vec<SmallVec<[Box<Cache>; 1]>>;
+type Shelf = Vec<SmallVec<[Box<Known>; 1]>>;
+
+/// What is remembered of an expression, and the bytes of it that are counted.
+struct Known {
+    cache: Cache,
+    bytes: usize,
+}
 
 impl Default for Tries {
     fn default() -> Self {
@@ -165,29 +174,38 @@ impl Tries {
         }
     }
 
-    /// Tries an expression with what is remembered of it.
-    fn of<F>(&self, compiled: &Compiled, search: impl FnOnce(&Regex, &mut Cache) -> F) -> F {
+    /// Tries an expression on so many bytes with what is remembered of it.
+    fn of<F>(
+        &self,
+        compiled: &Compiled,
+        bytes: usize,
+        search: impl FnOnce(&Regex, &mut Cache) -> F,
+    ) -> F {
         if self.bytes.load(Ordering::Relaxed) > MOST {
             self.forget();
         }
-        let Numbered { regex, number } = compiled.now(self);
+        let Numbered { regex, number } = compiled.now(self, bytes);
         let (shelf, at) = (number % SHELVES, number / SHELVES);
         let known = lock(&self.shelves[shelf])
             .get_mut(at)
             .and_then(SmallVec::pop);
-        let before = known.as_ref().map_or(0, |cache| cache.memory_usage());
-        let mut cache = known.unwrap_or_else(|| Box::new(regex.create_cache()));
-        let found = search(regex, &mut cache);
-        let more = cache.memory_usage().wrapping_sub(before);
-        if more != 0 {
-            // It wraps around where a search left less.
+        let mut known = known.unwrap_or_else(|| {
+            let cache = regex.create_cache();
+            Box::new(Known { cache, bytes: 0 })
+        });
+        let found = search(regex, &mut known.cache);
+        let bytes = known.cache.memory_usage();
+        if bytes != known.bytes {
+            // It wraps around where less is left.
+            let more = bytes.wrapping_sub(known.bytes);
             self.bytes.fetch_add(more, Ordering::Relaxed);
+            known.bytes = bytes;
         }
         let mut shelf = lock(&self.shelves[shelf]);
         if shelf.len() <= at {
             shelf.resize_with(at + 1, SmallVec::new);
         }
-        shelf[at].push(cache);
+        shelf[at].push(known);
         found
     }
 
@@ -195,8 +213,7 @@ impl Tries {
     fn forget(&self) {
         for shelf in &self.shelves {
             let forgotten = std::mem::take(&mut *lock(shelf));
-            let caches = forgotten.iter().flatten();
-            let bytes = caches.map(|cache| cache.memory_usage()).sum();
+            let bytes = forgotten.iter().flatten().map(|known| known.bytes).sum();
             self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
