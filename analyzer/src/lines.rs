@@ -233,13 +233,16 @@ impl<'a> Origin<'a> {
         known: &mut KnownMessage<'_>,
     ) -> Said<'l> {
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
-        if self.may_be_record(raw) && raw.first() == Some(&b'{') {
+        if self.may_be_record(raw) {
             return Record::of(raw, reader, known).map_or(Said::Unclear, Said::Record);
         }
         Said::Plain(raw)
     }
 
     fn may_be_record(&self, raw: &[u8]) -> bool {
+        if raw.first() != Some(&b'{') {
+            return false;
+        }
         match self.channel {
             Channel::Journal | Channel::Kernel => true,
             // `journalctl -o json`, pasted; other JSON has no such field and is read as it stands.

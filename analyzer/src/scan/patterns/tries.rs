@@ -17,11 +17,15 @@ use crate::form::ascii;
 const STATES: usize = 1 << 20;
 /// An expression is no larger when it is compiled, in bytes: the bound of the crate `regex`.
 const LARGEST: usize = 10 << 20;
-/// Bytes that an expression walks over until it remembers its states: to be compiled anew and to meet them costs as much.
+/// So many expressions remember their states at once: those of a log are few.
+const AT_ONCE: usize = 128;
+/// Bytes that any other walks over until it does as well: to be compiled anew and to meet them costs as much.
 const OFTEN: usize = 12 << 10;
-/// Behind each so many expressions that remember their states the next has to walk twice as far: those of a log are few,
-/// and of a text in which every line matches another one each is tried seldom.
-const REMEMBERING: usize = 48;
+/// Behind each so many of those the next has to walk twice as far: in a text in which every line matches another expression
+/// each is tried seldom.
+const FURTHER: usize = 32;
+/// No further than 12 GiB.
+const MOST_DOUBLED: usize = 20;
 /// What all expressions together may remember, in bytes; behind it all is forgotten. Tests meet it. It takes up to twice as
 /// much memory: what grows doubles its room, and only what is in use is counted.
 const MOST: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
@@ -37,20 +41,25 @@ pub(super) struct Compiled {
     source: Box<str>,
     /// It is without its bounds from this one on.
     least: Option<usize>,
-    walking: Numbered,
+    first: Numbered,
     walked: AtomicUsize,
-    remembering: OnceLock<Option<Numbered>>,
+    /// It remembers its states where the first does not.
+    later: OnceLock<Option<Numbered>>,
 }
 
 #[derive(Debug)]
 struct Numbered {
     regex: Regex,
     number: usize,
+    /// The states that it met.
+    remembers: bool,
 }
 
 impl Numbered {
     /// An expression, without its bounds from the least on; none where it is too large.
-    fn of(source: &str, least: Option<usize>, remembers: bool) -> Option<Self> {
+    fn of(source: &str, least: Option<usize>, is_often_tried: bool) -> Option<Self> {
+        let number = COMPILED.fetch_add(1, Ordering::Relaxed);
+        let remembers = is_often_tried || number < AT_ONCE;
         let hir = match least {
             Some(least) => ascii::without_bounds(source, least),
             None => ascii::narrowed(source),
@@ -63,8 +72,11 @@ impl Numbered {
         let mut builder = Regex::builder();
         // As it was rewritten: printed and read again it would take twice as long.
         let regex = builder.configure(bounds).build_from_hir(&hir?).ok()?;
-        let number = COMPILED.fetch_add(1, Ordering::Relaxed);
-        Some(Self { regex, number })
+        Some(Self {
+            regex,
+            number,
+            remembers,
+        })
     }
 }
 
@@ -74,64 +86,67 @@ impl Compiled {
         Some(Self {
             source: source.into(),
             least,
-            walking: Numbered::of(source, least, false)?,
+            first: Numbered::of(source, least, false)?,
             walked: AtomicUsize::new(0),
-            remembering: OnceLock::new(),
+            later: OnceLock::new(),
         })
     }
 
     /// As it is tried on so many bytes.
     fn now(&self, tries: &Tries, bytes: usize) -> &Numbered {
-        if let Some(remembering) = self.remembering.get() {
-            return remembering.as_ref().unwrap_or(&self.walking);
+        if self.first.remembers {
+            return &self.first;
+        }
+        if let Some(later) = self.later.get() {
+            return later.as_ref().unwrap_or(&self.first);
         }
         let walked = self.walked.fetch_add(bytes, Ordering::Relaxed);
-        let doubled = tries.remembering.load(Ordering::Relaxed) / REMEMBERING;
+        let doubled = (tries.later.load(Ordering::Relaxed) / FURTHER).min(MOST_DOUBLED);
         if walked >> doubled < OFTEN {
-            return &self.walking;
+            return &self.first;
         }
-        let remembering = self.remembering.get_or_init(|| {
-            tries.remembering.fetch_add(1, Ordering::Relaxed);
+        let later = self.later.get_or_init(|| {
+            tries.later.fetch_add(1, Ordering::Relaxed);
             Numbered::of(&self.source, self.least, true)
         });
-        remembering.as_ref().unwrap_or(&self.walking)
+        later.as_ref().unwrap_or(&self.first)
     }
 
     /// The names of what it captures.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let info = self.walking.regex.group_info();
+        let info = self.first.regex.group_info();
         info.pattern_names(PatternID::ZERO).flatten()
     }
 
     /// Whether it matches.
     pub(super) fn is_match(&self, tries: &Tries, text: &str) -> bool {
-        // One that walks is faster where it need not stop at the earliest end.
-        let input = Input::new(text).earliest(self.remembering.get().is_some());
-        tries.of(self, text.len(), |regex, cache| {
-            regex.search_half_with(cache, &input).is_some()
+        tries.of(self, text.len(), |one, cache| {
+            // One that walks is faster where it need not stop at the earliest end.
+            let input = Input::new(text).earliest(one.remembers);
+            one.regex.search_half_with(cache, &input).is_some()
         })
     }
 
     /// The same where it is seldom asked: it keeps what it remembers itself.
     pub(super) fn is_match_alone(&self, text: &str) -> bool {
         let input = Input::new(text);
-        self.walking.regex.search_half(&input).is_some()
+        self.first.regex.search_half(&input).is_some()
     }
 
     /// What it matches first.
     pub(super) fn find(&self, tries: &Tries, text: &[u8]) -> Option<Match> {
         let input = Input::new(text);
-        tries.of(self, text.len(), |regex, cache| {
-            regex.search_with(cache, &input)
+        tries.of(self, text.len(), |one, cache| {
+            one.regex.search_with(cache, &input)
         })
     }
 
     /// What its groups match.
     pub(super) fn captures(&self, tries: &Tries, text: &str) -> Captures {
-        let mut matched = self.walking.regex.create_captures();
+        let mut matched = self.first.regex.create_captures();
         let input = Input::new(text);
-        tries.of(self, text.len(), |regex, cache| {
-            regex.search_captures_with(cache, &input, &mut matched);
+        tries.of(self, text.len(), |one, cache| {
+            one.regex.search_captures_with(cache, &input, &mut matched);
         });
         matched
     }
@@ -142,8 +157,8 @@ pub(super) struct Tries {
     /// By the number of the expression: the first by its rest, what is behind it by the quotient.
     shelves: [Mutex<Shelf>; SHELVES],
     bytes: AtomicUsize,
-    /// How many expressions remember their states.
-    remembering: AtomicUsize,
+    /// How many expressions remember their states that did not at once.
+    later: AtomicUsize,
 }
 
 /// For each expression what as many threads remember of it as tried it at once.
@@ -160,7 +175,7 @@ impl Default for Tries {
         Self {
             shelves: [const { Mutex::new(Vec::new()) }; SHELVES],
             bytes: AtomicUsize::new(0),
-            remembering: AtomicUsize::new(0),
+            later: AtomicUsize::new(0),
         }
     }
 }
@@ -179,21 +194,21 @@ impl Tries {
         &self,
         compiled: &Compiled,
         bytes: usize,
-        search: impl FnOnce(&Regex, &mut Cache) -> F,
+        search: impl FnOnce(&Numbered, &mut Cache) -> F,
     ) -> F {
         if self.bytes.load(Ordering::Relaxed) > MOST {
             self.forget();
         }
-        let Numbered { regex, number } = compiled.now(self, bytes);
-        let (shelf, at) = (number % SHELVES, number / SHELVES);
+        let now = compiled.now(self, bytes);
+        let (shelf, at) = (now.number % SHELVES, now.number / SHELVES);
         let known = lock(&self.shelves[shelf])
             .get_mut(at)
             .and_then(SmallVec::pop);
         let mut known = known.unwrap_or_else(|| {
-            let cache = regex.create_cache();
+            let cache = now.regex.create_cache();
             Box::new(Known { cache, bytes: 0 })
         });
-        let found = search(regex, &mut known.cache);
+        let found = search(now, &mut known.cache);
         let bytes = known.cache.memory_usage();
         if bytes != known.bytes {
             // It wraps around where less is left.
@@ -251,5 +266,29 @@ mod tests {
             }
         }
         assert!(forgotten > 1, "{forgotten}");
+    }
+
+    #[test]
+    fn an_expression_matches_the_same_before_and_after_it_remembers_its_states() {
+        let sources =
+            (0..AT_ONCE + 1).map(|at| format!(r"unit{at} (?:of|in) \w{{2,40}}x (?P<end>\d+)"));
+        let compiled: Vec<Compiled> = sources
+            .filter_map(|source| Compiled::of(&source, None))
+            .collect();
+        let one = &compiled[AT_ONCE];
+        assert!(!one.first.remembers);
+        let (tries, filling) = (Tries::default(), "-".repeat(200));
+        let mut remembers = Vec::new();
+        for round in 0..OFTEN / 100 {
+            let middle = "ab".repeat(round % 30);
+            let text = format!("{filling}unit{AT_ONCE} in {middle}x {round}");
+            let matches = (2..=40).contains(&middle.len());
+            assert_eq!(one.is_match(&tries, &text), matches, "{text}");
+            let end = one.captures(&tries, &text).get_group_by_name("end");
+            let end = end.map(|end| &text[end.range()]);
+            assert_eq!(end, matches.then(|| round.to_string()).as_deref());
+            remembers.push(one.later.get().is_some());
+        }
+        assert_eq!((remembers[0], remembers.last()), (false, Some(&true)));
     }
 }
