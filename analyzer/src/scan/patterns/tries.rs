@@ -28,7 +28,7 @@ const FURTHER: usize = 32;
 const MOST_DOUBLED: usize = 20;
 /// What all expressions together may remember, in bytes; behind it all is forgotten. Tests meet it. It takes up to twice as
 /// much memory: what grows doubles its room, and only what is in use is counted.
-const MOST: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
+const MOST: usize = if cfg!(test) { 128 << 10 } else { 16 << 20 };
 /// Locks among which the expressions are dealt out.
 const SHELVES: usize = 64;
 
@@ -51,7 +51,7 @@ pub(super) struct Compiled {
 struct Numbered {
     regex: Regex,
     number: usize,
-    /// The states that it met.
+    /// Whether it remembers the states that it met.
     remembers: bool,
 }
 
@@ -241,6 +241,7 @@ fn lock(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     #[test]
     fn what_is_remembered_stays_within_its_bound_and_changes_nothing() {
         let sources = (0..400).map(|at| format!(r"(?i)item\W+{at}[a-z]{{1,30}}\w*(?P<what>x+)y"));
