@@ -145,9 +145,9 @@ impl Index {
         }
     }
 
-    /// Calls a function with what asks for each text that may stand in some line of a shape, which is given in lower case.
-    pub(super) fn search_shape(&self, shape: &[u8], found: &mut impl FnMut(&[u32])) {
-        self.search(shape, found);
+    /// Calls a function with what asks for each text of which a part may stand at an open place of a shape, which is given in
+    /// lower case.
+    pub(super) fn search_open(&self, shape: &[u8], found: &mut impl FnMut(&[u32])) {
         let open = self.open.get_or_init(|| {
             let texts = self.texts.iter().zip(0u32..);
             let open = |text: &Text| OpenText::new(str::from_utf8(&text.bytes).ok()?);

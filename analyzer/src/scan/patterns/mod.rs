@@ -167,14 +167,23 @@ impl Patterns {
         })
     }
 
-    /// What asks for some text that may stand in a line of a shape.
-    fn asking_in_shape(&self, channel: Channel, shape: &Held) -> Vec<u32> {
-        let mut asking = Vec::new();
-        let mut add = |owners: &[u32]| asking.extend_from_slice(owners);
-        self.index(channel).search_shape(shape.lower(), &mut add);
+    /// What asks for some text that may stand in a line of a shape, and of that what asks for none that stands in every line
+    /// of it.
+    fn asking_in_shape(&self, channel: Channel, shape: &Held) -> (Vec<u32>, Vec<u32>) {
+        let index = self.index(channel);
+        let (mut standing, mut open) = (Vec::new(), Vec::new());
+        index.search(shape.lower(), &mut |owners| {
+            standing.extend_from_slice(owners)
+        });
+        index.search_open(shape.lower(), &mut |owners| open.extend_from_slice(owners));
+        standing.sort_unstable();
+        standing.dedup();
+        open.retain(|number| standing.binary_search(number).is_err());
+        open.sort_unstable();
+        open.dedup();
+        let mut asking = [standing, open.clone()].concat();
         asking.sort_unstable();
-        asking.dedup();
-        asking
+        (asking, open)
     }
 
     /// The automaton of a pattern; none of an extractor, or where it is too large.
@@ -284,5 +293,19 @@ mod tests {
             (found.hits[0].count, found.hits[0].place.line),
             (2, Some(2))
         );
+    }
+
+    #[test]
+    fn what_is_searched_in_a_log_does_not_depend_on_how_many_lines_alike_came_before() {
+        // Digits alone are looked for in no log, and "k3s" may stand in an id.
+        let set = patterns(&["k3s|=4711="]);
+        let origin = Origin::of("nodes/n/journal/c.json", Channel::Journal);
+        let record = |said: &str| format!("{{\"MESSAGE\":\"{said}\",\"_HOSTNAME\":\"k3s-1\"}}\n");
+        let line = |at: usize| record(&format!("port =4711= of ao{}zu{at}e", at % 7));
+        let lines: String = (0..60).map(line).collect();
+        assert!(set.search(&origin, lines.as_bytes()).hits.is_empty());
+        let named = lines + &record("port =4711= of k3s");
+        let hits = set.search(&origin, named.as_bytes()).hits;
+        assert_eq!((hits.len(), hits[0].count), (1, 1));
     }
 }

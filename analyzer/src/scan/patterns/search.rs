@@ -55,16 +55,20 @@ impl Patterns {
                 _ => search.found.is_records &= raw.is_empty(),
             }
             let text = text_of(origin, &said);
-            let possible = text.and_then(|text| match looked_for {
+            let possible = text.as_ref().and_then(|text| match looked_for {
                 Some(Some(shape)) => shapes.at(shape),
                 _ => {
-                    let text = (&text, looked_for.is_some());
+                    let text = (text, looked_for.is_some());
                     shapes.possible(self, origin.channel, text)
                 }
             });
             let certain = possible.map_or(&[][..], |possible| possible.certain);
-            // In a journal half of each line is fields that no pattern is matched against.
-            let mut shown = || &raw[message.as_mut().map_or(0, |field| field.find(raw))..];
+            // In a journal half of each line is fields that no pattern is matched against. A text that stands there must not make
+            // one tried: a line of a known shape is not searched for it.
+            let mut shown = || match text {
+                Some(Text::Record(text, _)) => text,
+                _ => &raw[message.as_mut().map_or(0, |field| field.find(raw))..],
+            };
             let asking = &mut search.asking;
             asking.take_or_search(self, origin.channel, possible, (&mut shown, raw));
             if !search.asking.numbers.is_empty() && !manual::explains(raw) {
@@ -303,7 +307,9 @@ impl Asking {
         self.numbers.clear();
         match possible {
             Some(Possible { numbers: [], .. }) => {}
-            Some(few) if patterns.are_few(few) => self.numbers.extend_from_slice(few.numbers),
+            Some(few) if !few.is_open && patterns.are_few(few) => {
+                self.numbers.extend_from_slice(few.numbers);
+            }
             possible => {
                 self.search(patterns.index(channel), shown());
                 match possible {

@@ -50,6 +50,8 @@ const MESSAGE: u8 = 2;
 struct Known {
     shape: Box<[u8]>,
     possible: Box<[u32]>,
+    /// Of those the ones whose texts stand at open places, if they do.
+    open: Box<[u32]>,
     certain: Box<[Certain]>,
     /// Whether that was proven, or only looked for in the texts that patterns need.
     is_proven: bool,
@@ -62,6 +64,8 @@ struct Known {
 pub(super) struct Possible<'s> {
     /// What can match it, in order.
     pub(super) numbers: &'s [u32],
+    /// Whether a line of it may hold none of the texts that some of them ask for.
+    pub(super) is_open: bool,
     /// Patterns that every line of the shape matches, in order.
     pub(super) certain: &'s [Certain],
 }
@@ -70,6 +74,7 @@ impl Known {
     fn possible(&self) -> Possible<'_> {
         Possible {
             numbers: &self.possible,
+            is_open: !self.open.is_empty(),
             certain: &self.certain,
         }
     }
@@ -315,9 +320,12 @@ impl Shapes {
             };
             is_certain(*number) || patterns.automaton(*number).is_none_or(may)
         });
-        let possible = possible.collect();
+        let possible: Box<[u32]> = possible.collect();
+        let open = unproven.open.iter().copied();
+        let open = open.filter(|number| possible.binary_search(number).is_ok());
         Known {
             shape: unproven.shape.clone(),
+            open: open.collect(),
             possible,
             certain,
             is_proven: true,
@@ -370,15 +378,17 @@ impl Shapes {
             return None;
         }
         self.held.take(&self.said);
-        let mut possible = patterns.asking_in_shape(channel, &self.held);
+        let (mut possible, mut open) = patterns.asking_in_shape(channel, &self.held);
         possible.retain(|number| {
             let clauses = patterns.clauses.get(*number as usize);
             clauses.is_none_or(|clauses| clauses.may_hold(&self.held))
         });
+        open.retain(|number| possible.binary_search(number).is_ok());
         Some(Known {
             shape: self.shape.as_slice().into(),
             is_proven: possible.is_empty(),
             possible: possible.into(),
+            open: open.into(),
             certain: Box::default(),
             times: AtomicU32::new(0),
         })
