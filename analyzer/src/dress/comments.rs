@@ -66,11 +66,7 @@ fn descriptions(texts: &[Cow<'_, str>], kinds: &mut [Option<Kind>]) {
             }
             inside = None;
         }
-        let may_be = matches!(
-            trimmed.as_bytes().first(),
-            Some(b'd' | b'e' | b'r' | b'-' | b'"')
-        );
-        if may_be && KEYS.iter().any(|key| trimmed.starts_with(key)) {
+        if KEYS.iter().any(|key| trimmed.starts_with(key)) {
             *kind = Some(Kind::Schema);
             inside = (!trimmed.starts_with('"')).then_some(indent);
         }

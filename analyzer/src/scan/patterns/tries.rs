@@ -35,7 +35,7 @@ const SHELVES: usize = 64;
 /// How many expressions were compiled.
 static COMPILED: AtomicUsize = AtomicUsize::new(0);
 
-/// An expression for texts that are ASCII, compiled. What it remembers is kept by whoever tries it.
+/// An expression for texts that are ASCII, compiled. What it remembers is kept in [`Tries`].
 #[derive(Debug)]
 pub(super) struct Compiled {
     source: Box<str>,
