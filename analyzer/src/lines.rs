@@ -2,6 +2,7 @@
 
 pub(crate) mod drawn;
 mod journal;
+pub(crate) mod json_file;
 mod layout;
 mod quick;
 

@@ -3,7 +3,6 @@
 //! Source: AgentBaker's `parts/linux/cloud-init/artifacts/aks-log-collector.sh`.
 
 use super::host_log::host;
-use super::kind_export::pod_log;
 use super::node_files::{copied, journal};
 use super::{Capture, Identity, Layout, Survey, Target};
 
@@ -36,13 +35,9 @@ pub(super) static LAYOUT: Layout = Layout {
     map,
 };
 
-fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
+fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
-        ["var", "log", "pods", pod, container, file] => {
-            let folder = format!("{}{}", capture.root, parts[..5].join("/"));
-            pod_log(survey, &folder, pod, container, file)
-        }
         // The journal's own files.
         ["var", "log", "journal", ..] => Target::Unknown,
         ["collect", "proc", ..] => {

@@ -1,6 +1,5 @@
 //! The log collector of EKS nodes (`eks-log-collector.sh`).
 
-use super::kind_export::pod_log;
 use super::node_files::journal;
 use super::{Capture, Identity, Layout, Survey, Target};
 
@@ -30,7 +29,7 @@ pub(super) static LAYOUT: Layout = Layout {
     map,
 };
 
-fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
+fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
     let known = match path {
         "kernel/dmesg.current" | "kernel/dmesg.boot" => "commands/dmesg.out",
         "kernel/uname.txt" => "commands/uname.out",
@@ -45,18 +44,18 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
         "storage/inodes.txt" => "commands/df-inodes.out",
         "containerd/containerd-config.txt" => "rootfs/etc/containerd/config.toml",
         "storage/mounts.txt" => "rootfs/proc/mounts",
-        _ => return other(survey, capture, path),
+        _ => return other(capture, path),
     };
     capture.of_node(known)
 }
 
-fn other(survey: &Survey, capture: &Capture, path: &str) -> Target {
+fn other(capture: &Capture, path: &str) -> Target {
     match path {
         "kubelet/kubelet.log" => capture.of_node(&journal("kubelet")),
         "containerd/containerd-log.txt" => capture.of_node(&journal("containerd")),
         "docker/docker.log" => capture.of_node(&journal("docker")),
         _ => match path.split_once('/') {
-            Some(("var_log", file)) => var_log(survey, capture, file),
+            Some(("var_log", file)) => capture.of_node(&format!("rootfs/var/log/{file}")),
             Some(("gpu", _)) => Target::Unknown,
             Some(("cni", file)) if file.ends_with("list") || file.ends_with("conf") => {
                 capture.of_node(&format!("rootfs/etc/cni/net.d/{file}"))
@@ -67,21 +66,5 @@ fn other(survey: &Survey, capture: &Capture, path: &str) -> Target {
             }
             _ => Target::Unknown,
         },
-    }
-}
-
-/// Logs of pods by both names that a node has for them, and the rest of `/var/log`.
-fn var_log(survey: &Survey, capture: &Capture, file: &str) -> Target {
-    let parts: Vec<&str> = file.split('/').collect();
-    match parts.as_slice() {
-        [pod, container, log] if pod.matches('_').count() == 2 => {
-            let folder = format!("{}var_log/{pod}/{container}", capture.root);
-            pod_log(survey, &folder, pod, container, log)
-        }
-        // `<pod>_<namespace>_<container>-<id>.log`, a link to one of the others where they were copied, too.
-        [link] if link.matches('_').count() == 2 && link.ends_with(".log") => {
-            super::kind_export::container_link(link)
-        }
-        _ => capture.of_node(&format!("rootfs/var/log/{file}")),
     }
 }

@@ -6,7 +6,6 @@
 use casefile_bundle::Entry;
 
 use super::host_log::host;
-use super::kind_export::container_link;
 use super::kubernetes_dirs::list;
 use super::node_files::{copied, journal, printed};
 use super::survey::without_packing;
@@ -66,7 +65,6 @@ fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
         // What `log-dump.sh` asks of the cluster.
         ["nodes", "kubectl_get_nodes.yaml"] => Target::Yaml(list("nodes", None)),
         ["nodes", ..] => Target::Unknown,
-        [_, "containers", file] => container_link(file),
         [node, file] => log(file).map_or(Target::Unknown, |path| on(node, &path)),
         [file] => log(file).map_or(Target::Unknown, |path| capture.of_node(&path)),
         _ => Target::Unknown,

@@ -31,7 +31,7 @@ macro_rules! layouts {
 
         /// All layouts; where two recognise the same root the first has it.
         pub static LAYOUTS: &[&Layout] = &[$(&$capture::LAYOUT,)* $(&$file::LAYOUT,)*];
-        /// Those of single files, which say less of a file than the capture around it does.
+        /// Those of single files and folders, which say less of a file than the capture around them does.
         static FILES: &[&Layout] = &[$(&$file::LAYOUT,)*];
     };
 }
@@ -63,6 +63,8 @@ layouts! {
         cloud_init_logs
     ;
     files:
+        pod_logs
+        docker_containers
         nvidia_installer
         cloud_init
         dcgm
@@ -84,6 +86,12 @@ pub struct Layout {
     pub identity: fn(&Survey, root: &str) -> Identity,
     /// Tells what an entry is; its path is given below the root.
     pub map: fn(&Survey, &Capture, path: &str) -> Target,
+}
+
+/// A container's log, which its path tells in whatever capture it lies.
+fn of_container(survey: &Survey, capture: &Capture, path: &str) -> Option<Target> {
+    let of_pod = pod_logs::target(survey, path);
+    of_pod.or_else(|| docker_containers::target(survey, capture, path))
 }
 
 /// Whose a capture is.
@@ -228,7 +236,8 @@ impl Plan {
             };
             let capture = &plan.captures[index];
             let below = &path[capture.root.len()..];
-            let mut target = (layouts[index].map)(survey, capture, below);
+            let mut target = of_container(survey, capture, path)
+                .unwrap_or_else(|| (layouts[index].map)(survey, capture, below));
             if let Target::As(ours) | Target::Yaml(ours) = &target
                 && !taken.insert(ours.clone())
             {

@@ -1,6 +1,5 @@
 //! Rancher's logs collector for RKE2, k3s and kubeadm nodes.
 
-use super::kind_export::pod_log as pod_log_of_node;
 use super::node_files::{journal, printed};
 use super::survey::without_packing;
 use super::{Capture, Identity, Layout, Survey, Target};
@@ -29,18 +28,12 @@ fn uname(survey: &Survey, root: &str) -> Option<String> {
     line.split_whitespace().nth(1).map(str::to_owned)
 }
 
-fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
+fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
     let path = without_packing(path);
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
         ["journald", unit] => capture.of_node(&journal(unit)),
         ["systemlogs", file] => capture.of_node(&format!("rootfs/var/log/{file}")),
-        // Newer collectors copy the folders of the node.
-        [_, "podlogs", pod, container, file] => {
-            let folder = format!("{}{}", capture.root, parts[..4].join("/"));
-            pod_log_of_node(survey, &folder, pod, container, file)
-        }
-        [_, "containers-varlogs", file] => super::kind_export::container_link(file),
         [_, "agent-logs" | "server-logs", file] => {
             capture.of_node(&format!("rootfs/var/log/{file}"))
         }

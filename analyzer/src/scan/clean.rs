@@ -1,6 +1,8 @@
-//! Text as terminals and other systems leave it: colour codes, UTF-16, byte order marks.
+//! Text as terminals and other systems leave it: colour codes, UTF-16, byte order marks, Docker's objects around lines.
 
 use std::borrow::Cow;
+
+use crate::lines::json_file;
 
 const ESCAPE: u8 = 0x1b;
 
@@ -20,6 +22,10 @@ pub(super) fn clean(bytes: &[u8], start: bool) -> Cow<'_, [u8]> {
         [0xfe, 0xff, ..] if start => Cow::Owned(utf16(u16::from_be_bytes)),
         [0xef, 0xbb, 0xbf, rest @ ..] if start => Cow::Borrowed(rest),
         _ => Cow::Borrowed(bytes),
+    };
+    let plain = match json_file::opened(&plain) {
+        Cow::Owned(opened) => Cow::Owned(opened),
+        Cow::Borrowed(_) => plain,
     };
     let plain = if memchr::memchr(ESCAPE, &plain).is_some() {
         Cow::Owned(without_codes(&plain))

@@ -18,6 +18,7 @@ use super::{Router, clean, faults, joined, kube_list, manual, typing};
 use crate::dress::document;
 use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, PieceOfLog};
+use crate::lines::json_file;
 use crate::loose;
 use crate::parsers::{Channel, Item, Parsed, Read, SMALL};
 
@@ -193,12 +194,16 @@ impl Sink<'_> {
     /// What the lines of a log give.
     fn searched(&self, piece: &Piece<'_>, channel: Channel) -> Searched {
         let origin = Origin::of(piece.entry.path.as_str(), channel);
-        let mut found = self.patterns.search(&origin, piece.bytes);
+        let bytes = &*match origin.path.ends_with(".json") {
+            true => Cow::Borrowed(piece.bytes),
+            false => json_file::opened(piece.bytes),
+        };
+        let mut found = self.patterns.search(&origin, bytes);
         let lines = found.newlines;
         let newest = self.let_go(&mut found);
         let mut problems = match found.is_records {
             true => Vec::new(),
-            false => faults::of_lines(&origin, piece.bytes),
+            false => faults::of_lines(&origin, bytes),
         };
         problems.extend(faults::of_split(&origin, piece));
         let ends = PieceOfLog {
@@ -210,7 +215,7 @@ impl Sink<'_> {
         Searched {
             found,
             newest,
-            tail: tail::of_piece(&origin, piece.bytes, lines, ends),
+            tail: tail::of_piece(&origin, bytes, lines, ends),
             lines,
             problems,
             ..Searched::default()
