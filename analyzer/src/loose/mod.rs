@@ -27,6 +27,8 @@ mod typed;
 mod untitled;
 mod yaml;
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use split::Section;
@@ -87,7 +89,10 @@ pub struct Piece {
     pub what: What,
     /// Line of the text at which it starts, from 1.
     pub line: u32,
-    /// Its text, without common indentation; line by line as in the original.
+    /// How many lines it goes on for at most.
+    pub extent: usize,
+    /// Its text, without common indentation; line by line as in the original. None of an object, which says all: each row of a
+    /// table would hold all rows behind it.
     pub text: String,
     /// Host that a prompt names.
     pub host: Option<String>,
@@ -209,6 +214,21 @@ pub fn pieces(text: &str) -> Vec<Piece> {
     found
 }
 
+/// A piece that stands in these lines of a section.
+fn piece(section: &Section<'_>, what: What, lines: Range<usize>) -> Piece {
+    let text = match &what {
+        What::Object(_) => String::new(),
+        _ => dedent::dedent(&section.range(lines.start, lines.end)),
+    };
+    Piece {
+        what,
+        line: section.number(lines.start),
+        extent: lines.len(),
+        text,
+        host: section.host.map(str::to_owned),
+    }
+}
+
 fn of_section(section: &Section<'_>, found: &mut Vec<Piece>) {
     let mut refused = vec![0usize; RECOGNISERS.len()];
     let mut at = 0;
@@ -227,14 +247,10 @@ fn of_section(section: &Section<'_>, found: &mut Vec<Piece>) {
                 Taken::Found(pieces, lines) => {
                     let lines = lines.max(1);
                     let end = at + lines;
-                    for (what, offset) in pieces {
-                        found.push(Piece {
-                            what,
-                            line: section.number(at + offset),
-                            text: dedent::dedent(&section.range(at + offset, end)),
-                            host: section.host.map(str::to_owned),
-                        });
-                    }
+                    let pieces = pieces.into_iter();
+                    found.extend(
+                        pieces.map(|(what, offset)| piece(section, what, at + offset..end)),
+                    );
                     at = end;
                     continue 'line;
                 }

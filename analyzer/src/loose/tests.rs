@@ -378,6 +378,21 @@ fn one_container_of_a_pods_description_is_a_pod_without_a_name() {
 }
 
 #[test]
+fn what_stands_behind_a_long_table_is_read_and_its_rows_are_kept_once() {
+    let rows: String = (0..2000)
+        .map(|row| format!("web-{row}   1/1   Running   0   5d\n"))
+        .collect();
+    let device = "3b:00.0 3D controller [0302]: NVIDIA Corporation TU104GL [10de:1eb8] (rev a1)";
+    let text = format!("NAME   READY   STATUS   RESTARTS   AGE\n{rows}\n{device}\n");
+    let found = pieces(&text);
+    assert_eq!(found.len(), 2001);
+    let last = &found[2000].what;
+    assert!(matches!(last, What::Entry(path) if path == "commands/lspci.out"));
+    let kept: usize = found.iter().map(|piece| piece.text.len()).sum();
+    assert!(kept <= text.len(), "{kept}");
+}
+
+#[test]
 fn a_json_file_ends_with_its_value() {
     let text =
         "# cat /etc/docker/daemon.json\n{\n\"debug\": true\n}\nStatus: Downloaded newer image\n";

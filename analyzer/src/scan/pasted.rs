@@ -131,7 +131,7 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
             path: path.into(),
             line: Some(piece.line),
         };
-        let extent = piece.text.lines().count();
+        let extent = piece.extent;
         if let Some(list) = list_of(&piece.what) {
             pieces
                 .lists
