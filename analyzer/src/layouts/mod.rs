@@ -65,6 +65,7 @@ layouts! {
     files:
         pod_logs
         docker_containers
+        object_lists
         nvidia_installer
         cloud_init
         dcgm
@@ -196,6 +197,8 @@ pub struct Plan {
     targets: BTreeMap<String, (usize, Target)>,
     /// Declared sizes of the entries that have one, in bytes.
     sizes: BTreeMap<String, u64>,
+    /// By how many blanks the objects of lists in JSON are indented.
+    indents: BTreeMap<String, usize>,
     /// Whether any entry begins like something that is read.
     pub tells: bool,
 }
@@ -247,6 +250,9 @@ impl Plan {
             if let Some(size) = entry.size {
                 plan.sizes.insert(path.to_owned(), size);
             }
+            if let Some(indent) = object_lists::indent(&entry.text()) {
+                plan.indents.insert(path.to_owned(), indent);
+            }
             plan.targets.insert(path.to_owned(), (index, target));
         }
         plan
@@ -265,6 +271,11 @@ impl Plan {
     pub fn target(&self, path: &str) -> Option<(&Capture, &Target)> {
         let (index, target) = self.targets.get(path)?;
         Some((self.captures.get(*index)?, target))
+    }
+
+    /// By how many blanks the objects of an entry of a capture are indented, where it begins as a list in JSON.
+    pub fn indent(&self, path: &str) -> Option<usize> {
+        self.indents.get(path).copied()
     }
 
     /// Whether an entry is of a capture.

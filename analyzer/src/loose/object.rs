@@ -1,40 +1,14 @@
 //! Kubernetes objects that were recognised in a text, given to the parsers of the bundle's lists.
 
-use casefile_bundle::Entry;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::Place;
-use crate::parsers::{Item, Parsed, Read, Router};
-
-/// The entry that a bundle keeps objects of a kind in: a file a kind, or a file a namespace.
-fn reader(router: &Router, kind: &str) -> Option<fn(&Item<'_>) -> Parsed> {
-    let plural = plural(kind);
-    let paths = [
-        Entry::ListIn(&plural, "any").path(),
-        Entry::List(&plural).path(),
-    ];
-    paths
-        .iter()
-        .find_map(|path| match router.parser(path)?.read {
-            Read::Items(parse) => Some(parse),
-            _ => None,
-        })
-}
-
-fn plural(kind: &str) -> String {
-    let kind = kind.to_lowercase();
-    match kind.strip_suffix('y') {
-        Some(stem) if !kind.ends_with("ay") && !kind.ends_with("ey") => format!("{stem}ies"),
-        _ if kind.ends_with("ss") || kind.ends_with('x') => format!("{kind}es"),
-        _ if kind.ends_with('s') => kind,
-        _ => format!("{kind}s"),
-    }
-}
+use crate::parsers::{Item, Parsed, plural, reader};
 
 /// Reads an object, whose text starts at this place.
-pub(crate) fn read(router: &Router, object: &Value, place: Place) -> Option<Parsed> {
+pub(crate) fn read(object: &Value, place: Place) -> Option<Parsed> {
     let kind = object.get("kind").and_then(Value::as_str)?;
     if kind == "ClusterConfiguration" {
         // No object of the API: the file that `kubeadm init` was given.
@@ -43,7 +17,7 @@ pub(crate) fn read(router: &Router, object: &Value, place: Place) -> Option<Pars
             ..Parsed::default()
         });
     }
-    let parse = reader(router, kind)?;
+    let parse = reader(&plural(kind))?;
     let json = serde_json::to_vec(object).ok()?;
     Some(parse(&Item { json: &json, place }))
 }
@@ -63,7 +37,7 @@ struct Kind {
 }
 
 /// Reads an object or a list of objects in JSON that starts at this line of the text.
-pub(crate) fn read_json(router: &Router, text: &str, path: &str, line: u32) -> Vec<Parsed> {
+pub(crate) fn read_json(text: &str, path: &str, line: u32) -> Vec<Parsed> {
     let Ok(list) = serde_json::from_str::<Listed<'_>>(text) else {
         return Vec::new();
     };
@@ -83,7 +57,7 @@ pub(crate) fn read_json(router: &Router, text: &str, path: &str, line: u32) -> V
         }
     };
     let one = |json: &str, kind: &str, place: Place| {
-        let parse = reader(router, kind)?;
+        let parse = reader(&plural(kind))?;
         Some(parse(&Item {
             json: json.as_bytes(),
             place,
@@ -103,26 +77,5 @@ pub(crate) fn read_json(router: &Router, text: &str, path: &str, line: u32) -> V
         None => one(text, &list.kind, at(text.trim_start()))
             .into_iter()
             .collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lists_of_a_bundle_are_found_by_kind() {
-        let router = Router::new().unwrap();
-        for kind in [
-            "Pod",
-            "Event",
-            "Node",
-            "RuntimeClass",
-            "DaemonSet",
-            "Deployment",
-        ] {
-            assert!(reader(&router, kind).is_some(), "{kind}");
-        }
-        assert!(reader(&router, "Gadget").is_none());
     }
 }

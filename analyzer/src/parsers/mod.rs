@@ -19,6 +19,7 @@ mod router;
 mod runs;
 
 pub use crate::lines::Channel;
+pub(crate) use any_kind::{PRINTED, plural, reader};
 use casefile_bundle::Entry;
 pub(crate) use cluster_parts::kubeadm;
 pub(crate) use driver_lines::QUARTER;
@@ -52,6 +53,7 @@ macro_rules! parsers {
 }
 
 parsers! {
+    any_kind: PARSER;
     pods: PARSER;
     events: PARSER;
     nodes: PARSER RUNTIME_CLASSES;

@@ -11,7 +11,7 @@ use super::pasted::{self, Origins, Pieces};
 use super::patterns::{Hit, Patterns};
 use super::sayings::Saying;
 use super::settled::Settling;
-use super::sink::{Out, Sink};
+use super::sink::{Out, SPLIT_LIMIT, Sink};
 use super::spill::Spill;
 use super::{
     Documents, Router, Scanned, guarded, is_of_earlier_boot, joined, kube_list, leftovers, node_of,
@@ -153,8 +153,10 @@ impl<'a> Gather<'a> {
         let path = &path.to_string();
         self.paths.push(path.clone());
         let mut lines_before = 0u32;
-        let mut text = Vec::with_capacity(kept(&pieces));
-        let mut too_large = false;
+        // Of a list of which objects were cut out, what is left is known at last only.
+        let waiting = kept(&pieces);
+        let mut too_large = waiting as u64 > SPLIT_LIMIT;
+        let mut text = Vec::with_capacity(if too_large { 0 } else { waiting });
         let begun = pieces.first().and_then(|piece| piece.list);
         let ended = pieces.last().and_then(|piece| piece.list);
         if begun.is_some_and(|(begins, _)| begins) && ended.is_some_and(|(_, ends)| !ends) {
@@ -170,7 +172,9 @@ impl<'a> Gather<'a> {
             self.piece(path, &mut piece, lines_before);
             lines_before = lines_before.saturating_add(piece.lines);
             too_large |= piece.too_large;
-            lost |= !self.spill.take(piece.kept, &mut text);
+            if !too_large {
+                lost |= !self.spill.take(piece.kept, &mut text);
+            }
         }
         let pieces = self.settling.lock().take_pieces(path);
         if let Some(pieces) = pieces {

@@ -81,7 +81,7 @@ impl Pieces {
 }
 
 /// Recognises the pieces of a text.
-pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
+pub(super) fn read(path: &str, text: &str) -> Pieces {
     let mut pieces = Pieces::default();
     let found = std::panic::AssertUnwindSafe(|| loose::pieces(text));
     let Ok(found) = std::panic::catch_unwind(found) else {
@@ -139,10 +139,8 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
                 .or_insert_with(|| origin.clone());
         }
         let mut parsed = match &piece.what {
-            What::Object(object) => loose::read_object(router, object, origin)
-                .into_iter()
-                .collect(),
-            What::Json => loose::read_json(router, &piece.text, path, piece.line),
+            What::Object(object) => loose::read_object(object, origin).into_iter().collect(),
+            What::Json => loose::read_json(&piece.text, path, piece.line),
             What::Message => vec![message(&piece.text, origin)],
             _ => {
                 pieces.entries.push(PastedEntry {

@@ -50,7 +50,7 @@ impl Sink<'_> {
         let single = assembly.kept.is_empty();
         let mut pieces = std::mem::take(&mut assembly.pieces);
         if let Some(text) = self.text_of(path, &mut assembly) {
-            pieces = pasted::read(self.router, path, &text);
+            pieces = pasted::read(path, &text);
         }
         let mut others = self.said_in(&mut pieces);
         for hit in others.iter_mut().filter(|_| single) {

@@ -26,7 +26,7 @@ use crate::parsers::{Channel, Item, Parsed, Read, SMALL};
 const WHOLE_LIMIT: u64 = 16 << 20;
 
 /// A text that is taken apart into entries or objects may hold this much, in bytes.
-const SPLIT_LIMIT: u64 = 64 << 20;
+pub(super) const SPLIT_LIMIT: u64 = 64 << 20;
 
 /// What one piece gave, or the whole entry where it is read by lines.
 #[derive(Default)]
@@ -42,8 +42,10 @@ pub(super) struct Out {
     pub(super) kept: Kept,
     /// A stretch of a list that is read when all else was: too many objects were in memory.
     pub(super) later: Kept,
-    /// Of a list with one item a line: whether the piece begins it, and whether it ends it.
+    /// Of a list that is read piece by piece: whether this one is seen to begin it, and whether it ends it.
     pub(super) list: Option<(bool, bool)>,
+    /// By how many blanks the objects of the list are indented, where they are.
+    pub(super) indent: Option<usize>,
     /// The entry is over the limit for being kept.
     pub(super) too_large: bool,
     /// How many facts of lists it stands for.
@@ -63,6 +65,7 @@ impl Out {
             kept,
             later,
             list,
+            indent: _,
             too_large,
             cost,
             uids,
@@ -177,12 +180,14 @@ impl Sink<'_> {
             ..Out::default()
         };
         match read {
-            Some(Read::Items(_)) if !self.uids && self.spill.is_crowded() => {
-                out.later = self.spill.keep(piece.bytes);
-                out.list = Some(kube_list::ends(piece.bytes));
-            }
-            Some(Read::Items(parse)) if !self.items(path, piece.bytes, parse, &mut out) => {
-                self.keep(piece, SPLIT_LIMIT, &mut out);
+            Some(Read::Items(parse)) => {
+                out.indent = self.indent(piece, held_as);
+                if !self.uids && self.spill.is_crowded() {
+                    out.later = self.spill.keep(piece.bytes);
+                    out.list = Some(kube_list::ends(piece.bytes));
+                } else if !self.items(path, piece.bytes, parse, &mut out) {
+                    self.keep(piece, SPLIT_LIMIT, &mut out);
+                }
             }
             Some(Read::Small(_)) => self.keep(piece, SMALL as u64, &mut out),
             Some(Read::Whole(_) | Read::Keep) => self.keep(piece, WHOLE_LIMIT, &mut out),
@@ -236,7 +241,15 @@ impl Sink<'_> {
         newest
     }
 
-    /// Reads a stretch of a list with one item a line; false where it is laid out in another way.
+    /// By how many blanks the objects of a list are indented that comes in several pieces.
+    fn indent(&self, piece: &Piece<'_>, held_as: &BundlePath) -> Option<usize> {
+        let is_whole = piece.seq == 0 && piece.last;
+        let plan = self.plan.filter(|_| !is_whole && !self.uids)?;
+        plan.indent(held_as.as_str())
+    }
+
+    /// Reads a stretch of a list with one item a line, or with items that are indented alike; false where it is laid out in
+    /// another way.
     pub(super) fn items(
         &self,
         path: &str,
@@ -244,8 +257,16 @@ impl Sink<'_> {
         parse: fn(&Item<'_>) -> Parsed,
         out: &mut Out,
     ) -> bool {
-        let Some(list) = kube_list::parse_lines(path, bytes, parse) else {
-            return false;
+        let (list, ends) = match out.indent {
+            Some(indent) => {
+                let (list, rest) = kube_list::parse_indented(path, (bytes, indent), parse);
+                out.kept = self.spill.keep(&rest);
+                (list, (false, true))
+            }
+            None => match kube_list::parse_lines(path, bytes, parse) {
+                Some(list) => (list, kube_list::ends(bytes)),
+                None => return false,
+            },
         };
         let mut parsed = list.parsed;
         // Searched here and let go: the messages of all events would fill the memory.
@@ -261,7 +282,7 @@ impl Sink<'_> {
         out.cost = list.cost;
         self.spill.count(out.cost);
         out.parsed = parsed;
-        out.list = Some(kube_list::ends(bytes));
+        out.list = Some(ends);
         if self.uids {
             out.uids = uids(bytes);
         }
@@ -316,7 +337,7 @@ impl Sink<'_> {
         let ends = PieceOfLog::unsearched((piece.seq == 0, piece.last));
         searched.tail = tail::of_piece(&origin, &bytes, lines, ends);
         if whole {
-            searched.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
+            searched.pieces = pasted::read(path, &String::from_utf8_lossy(&bytes));
         } else if too_large(piece, loose::LIMIT) {
             searched.too_large = true;
         } else {
