@@ -53,15 +53,18 @@ pub(super) fn target(survey: &Survey, capture: &Capture, path: &str) -> Option<T
     })
 }
 
-/// The folder of all containers, the id of one, and which of its rotated logs it is.
+/// The folder of all containers, the id of one, and which of its rotated logs it is. A log that was copied alone has no folder.
 fn container(path: &str) -> Option<(&str, &str, &str)> {
-    let (folder, name) = without_packing(path).rsplit_once('/')?;
-    let id = folder.rsplit('/').next()?;
-    let is_id = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let rest = name.strip_prefix(id)?.strip_prefix("-json.log")?;
-    let is_log = rest.is_empty() || rest.starts_with('.');
-    let root = &path[..folder.len() - id.len()];
-    (is_id && is_log).then_some((root, id, rest.trim_start_matches('.')))
+    let name = without_packing(path.rsplit('/').next()?);
+    let (id, rest) = name.split_at_checked(64)?;
+    let rotated = rest.strip_prefix("-json.log")?;
+    let is_id = id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_log = rotated.is_empty() || rotated.starts_with('.');
+    let folder = &path[..path.rfind('/').map_or(0, |at| at + 1)];
+    let own = folder
+        .strip_suffix('/')
+        .and_then(|rest| rest.strip_suffix(id));
+    (is_id && is_log).then_some((own.unwrap_or(folder), id, rotated.trim_start_matches('.')))
 }
 
 #[cfg(test)]
@@ -83,6 +86,7 @@ mod tests {
             entry(format!("{of_pod}/{of_pod}-json.log.1"), ""),
             entry(format!("{of_pod}/config.v2.json"), settings),
             entry(format!("{other}/{other}-json.log"), ""),
+            entry(format!("{other}-json.log.gz"), ""),
         ]);
         let plan = Plan::of(&survey);
         let ours = |path: String| match plan.target(&format!("n1/containers/{path}")) {
@@ -96,5 +100,10 @@ mod tests {
         assert_eq!(rotated, format!("{logs}/web-rotated-1-previous.log"));
         let log = ours(format!("{other}/{other}-json.log"));
         assert_eq!(log, "nodes/unnamed-node/docker/1b1b1b1b1b1b.log");
+        assert!((LAYOUT.recognise)(&survey).contains(&"n1/containers/".to_owned()));
+        assert_eq!(
+            container(&format!("{other}-json.log.gz")),
+            Some(("", &*other, ""))
+        );
     }
 }

@@ -86,7 +86,7 @@ fn kind_in_yaml(head: &str) -> Option<Cow<'_, str>> {
             .or_else(|| line.strip_prefix("  "))?;
         member.strip_prefix("kind: ")
     });
-    named.map(|kind| Cow::Borrowed(kind.trim()))
+    named.map(|kind| Cow::Borrowed(kind.trim().trim_matches('"')))
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::support::{
-    EVENTS, Files, NODE, PODS, VERSION, diagnose_files, node, objects, of_cluster, outcome, real,
-    text, yaml_list, yaml_object,
+    EVENTS, Files, NODE, PODS, VERSION, counted, diagnose_files, node, objects, of_cluster,
+    outcome, real, text, yaml_list, yaml_object,
 };
 
 const NAMESPACES: [&str; 3] = ["kube-system", "gpu-operator", "default"];
@@ -210,15 +210,21 @@ fn kind_and_sonobuoy() {
         ),
         text(&format!("{NODE}/kubelet.log"), line.repeat(6)),
         text(
-            &format!("{NODE}/pods/kube-system_coredns-x2x4z_0a1b/coredns/0.log"),
+            &format!(
+                "{NODE}/pods/kube-system_coredns-x2x4z_0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f/coredns/0.log"
+            ),
             log,
         ),
         text(
-            &format!("{NODE}/pods/kube-system_coredns-x2x4z_0a1b/coredns/1.log"),
+            &format!(
+                "{NODE}/pods/kube-system_coredns-x2x4z_0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f/coredns/1.log"
+            ),
             log,
         ),
         text(
-            &format!("{NODE}/containers/coredns-x2x4z_kube-system_coredns-0a1b.log"),
+            &format!(
+                "{NODE}/containers/coredns-x2x4z_kube-system_coredns-0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d.log"
+            ),
             log,
         ),
     ];
@@ -316,4 +322,66 @@ fn a_pod_that_only_the_runtime_lists_is_unhealthy_in_minikubes_logs() {
         analysis["unexplained"][0]["subject"],
         "pod/jobs/train-cf678-x2x4z"
     );
+}
+
+/// A list as `kubectl get -o json` prints it.
+fn printed(items: &[Value]) -> String {
+    let list = json!({ "apiVersion": "v1", "items": items, "kind": "List", "metadata": {} });
+    let text = serde_json::to_string_pretty(&list).unwrap();
+    // It indents by four blanks.
+    let lines = text.lines().map(|line| {
+        let blanks = line.len() - line.trim_start().len();
+        format!("{}{line}\n", " ".repeat(blanks))
+    });
+    lines.collect()
+}
+
+/// What a person packs by hand: long lists of all kinds, of which objects lie across the pieces that are read, and folders of logs.
+#[test]
+fn folders_of_logs_and_long_lists_of_nobodys() {
+    let kinds = [("pods", "Pod"), ("nodes", "Node"), ("events", "Event")];
+    let mut all = Vec::new();
+    for (plural, kind) in kinds {
+        all.extend(objects(plural).into_iter().map(|mut object| {
+            object["apiVersion"] = json!("v1");
+            object["kind"] = json!(kind);
+            object["metadata"]["annotations"] = json!({ "notes": "-".repeat(400_000) });
+            object
+        }));
+    }
+    let log = toolkit_log();
+    let (id, uid) = ("0a".repeat(32), "0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f");
+    let cri = log
+        .lines()
+        .map(|line| line.replacen(' ', " stderr F ", 1) + "\n");
+    let docker = log.lines().filter_map(|line| {
+        let (time, said) = line.split_once(' ')?;
+        let log = json!(format!("{said}\n"));
+        Some(format!(
+            "{{\"log\":{log},\"stream\":\"stderr\",\"time\":\"{time}\"}}\n"
+        ))
+    });
+    let refused = json!("failed to get sandbox runtime: no runtime for \"nvidia\" is configured\n");
+    let time = "2026-11-20T10:00:00.5Z";
+    let refused = format!("{{\"log\":{refused},\"stream\":\"stderr\",\"time\":\"{time}\"}}\n");
+    let of_pod =
+        format!("n/log/pods/gpu-operator_{TOOLKIT}_{uid}/nvidia-container-toolkit-ctr/0.log");
+    let of_docker = format!("n/docker/{id}/{id}-json.log");
+    let logs = [
+        text(&of_pod, cri.collect::<String>()),
+        text(&of_docker, docker.chain([refused]).collect::<String>()),
+    ];
+    for list in [printed(&all), yaml_list(&all)] {
+        let alone = vec![text("everything-17h30.txt", list.clone())];
+        of_cluster(&alone, "object-list", EVENTS);
+        for log in &logs {
+            let found = diagnose_files(&[
+                text("notes/everything-17h30.txt", list.clone()),
+                log.clone(),
+            ]);
+            let (_, _, pods, events, _) = counted(&found);
+            assert_eq!((pods, events), (PODS, EVENTS));
+            assert!(found.to_string().contains(&log.0), "nothing of {}", log.0);
+        }
+    }
 }

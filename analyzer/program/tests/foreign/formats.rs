@@ -53,7 +53,7 @@ fn eks_log_collector() {
         ),
         text("kubelet/kubelet.log", log("kubelet")),
         text(
-            "var_log/kube-system_aws-node-x2x4z_0a1b/aws-node/0.log",
+            "var_log/kube-system_aws-node-x2x4z_0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f/aws-node/0.log",
             "2026-11-20T10:15:00Z stderr F started\n",
         ),
     ];

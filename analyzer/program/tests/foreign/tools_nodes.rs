@@ -141,7 +141,7 @@ pub(crate) fn aks() -> Files {
         text("etc/os-release", node("rootfs/etc/os-release")),
         text("var/log/messages", ""),
         text(
-            "var/log/pods/kube-system_coredns-x2x4z_0a1b/coredns/0.log",
+            "var/log/pods/kube-system_coredns-x2x4z_0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f/coredns/0.log",
             "2026-11-20T10:15:00.000000001Z stdout F .:53\n",
         ),
     ]
@@ -194,7 +194,7 @@ pub(crate) fn gke() -> Files {
         text(&format!("{NODE}/kube-proxy.log"), proxy),
         text(&format!("{NODE}/kube-proxy.log-20261119-1763600000"), proxy),
         text(
-            &format!("{NODE}/containers/konnectivity-agent-7k9d2_kube-system_konnectivity-agent-0a1b2c3d.log"),
+            &format!("{NODE}/containers/konnectivity-agent-7k9d2_kube-system_konnectivity-agent-0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d.log"),
             "2026-11-20T10:00:00.1Z stderr F I1120 10:00:00.123456       1 main.go:1] connected\n",
         ),
         text("nodes/kubectl_get_nodes.yaml", yaml_list(&objects("nodes"))),
