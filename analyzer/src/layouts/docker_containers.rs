@@ -86,7 +86,6 @@ mod tests {
             entry(format!("{of_pod}/{of_pod}-json.log.1"), ""),
             entry(format!("{of_pod}/config.v2.json"), settings),
             entry(format!("{other}/{other}-json.log"), ""),
-            entry(format!("{other}-json.log.gz"), ""),
         ]);
         let plan = Plan::of(&survey);
         let ours = |path: String| match plan.target(&format!("n1/containers/{path}")) {

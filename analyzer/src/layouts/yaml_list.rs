@@ -1,33 +1,33 @@
 //! Kubernetes objects in YAML, item by item: a list of ten thousand events is never held as one tree.
 
 use std::borrow::Cow;
+use std::iter::{Peekable, Zip};
+use std::ops::RangeFrom;
+use std::str::Lines;
 
 use serde_json::Value;
 
 /// The items of a list, or the one object, each with the line at which it starts, from 1; an item that does
 /// not parse comes as its error.
-pub(crate) fn items(text: &str) -> Vec<(u32, Result<Value, String>)> {
-    match split(text) {
-        Some(items) => items
-            .into_iter()
-            .map(|(line, item)| (line, parse(&item)))
-            .collect(),
-        None => single(text).into_iter().collect(),
+pub(crate) fn items(text: &str) -> Box<dyn Iterator<Item = (u32, Result<Value, String>)> + '_> {
+    match Items::of(text) {
+        Some(items) => Box::new(items.map(|(line, item)| (line, parse(&item)))),
+        None => Box::new(single(text).into_iter()),
     }
 }
 
 /// The same as JSON, for parsers, which have no use for who manages which field.
-pub(crate) fn items_as_json(text: &str) -> Vec<(u32, Result<Vec<u8>, String>)> {
+pub(crate) fn items_as_json(
+    text: &str,
+) -> Box<dyn Iterator<Item = (u32, Result<Vec<u8>, String>)> + '_> {
+    let json = |item: String| super::yaml_json::json(&unmanaged(&item));
     let written = |item: Value| serde_json::to_vec(&item).map_err(|error| error.to_string());
-    match split(text) {
-        Some(items) => items
-            .into_iter()
-            .map(|(line, item)| (line, super::yaml_json::json(&unmanaged(&item))))
-            .collect(),
-        None => single(text)
-            .into_iter()
-            .map(|(line, item)| (line, item.and_then(written)))
-            .collect(),
+    match Items::of(text) {
+        Some(items) => Box::new(items.map(move |(line, item)| (line, json(item)))),
+        None => {
+            let single = single(text).into_iter();
+            Box::new(single.map(move |(line, item)| (line, item.and_then(written))))
+        }
     }
 }
 
@@ -51,41 +51,57 @@ fn unmanaged(item: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// The texts of a list's items, each with the line at which it starts; none of a text that is no list.
-fn split(text: &str) -> Option<Vec<(u32, String)>> {
-    let lines: Vec<&str> = text.lines().collect();
-    let head = lines.iter().position(|line| line.starts_with("items:"))?;
-    let Some(indent) = lines.get(head + 1).and_then(|line| line.find("- ")) else {
-        return Some(Vec::new());
-    };
-    let begins = |line: &str| {
-        line.len() > indent + 1
-            && line.is_char_boundary(indent)
-            && line[..indent].bytes().all(|byte| byte == b' ')
-            && line[indent..].starts_with("- ")
-    };
-    let belongs = |line: &&&str| {
-        line.is_empty() || line.starts_with(' ') || line.starts_with('#') || begins(line)
-    };
-    let body: Vec<&str> = lines[head + 1..]
-        .iter()
-        .take_while(belongs)
-        .copied()
-        .collect();
-    let starts: Vec<usize> = (0..body.len()).filter(|at| begins(body[*at])).collect();
-    let ends = starts.iter().skip(1).copied().chain([body.len()]);
-    let each = starts.iter().copied().zip(ends).map(|(from, to)| {
-        let mut item = String::new();
-        for (at, line) in body[from..to].iter().enumerate() {
-            let rest = line.get(indent + 2..).unwrap_or("");
-            // The dash of the item stands where its keys are indented to.
-            item.push_str(if at == 0 { &line[indent + 2..] } else { rest });
-            item.push('\n');
+/// The texts of a list's items, each with the line at which it starts.
+struct Items<'t> {
+    /// The lines that are not read yet, each with its number.
+    lines: Peekable<Zip<Lines<'t>, RangeFrom<u32>>>,
+    /// The column of the dash before each item.
+    indent: usize,
+}
+
+impl<'t> Items<'t> {
+    /// Those of a text; none of one that is no list.
+    fn of(text: &'t str) -> Option<Self> {
+        let mut lines = text.lines().zip(1..).peekable();
+        lines.find(|(line, _)| line.starts_with("items:"))?;
+        // Where no dash follows there are none.
+        let first = lines.peek().and_then(|(line, _)| line.find("- "));
+        Some(Self {
+            lines,
+            indent: first.unwrap_or(usize::MAX),
+        })
+    }
+
+    /// What a line says behind the dash, or behind where it stands; none of one that begins no item.
+    fn begun(&self, line: &'t str) -> Option<&'t str> {
+        let (blanks, rest) = line.split_at_checked(self.indent)?;
+        let is_first = blanks.bytes().all(|byte| byte == b' ');
+        rest.strip_prefix("- ").filter(|_| is_first)
+    }
+}
+
+impl Iterator for Items<'_> {
+    type Item = (u32, String);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let belongs = |line: &str| line.is_empty() || line.starts_with([' ', '#']);
+        let mut item: Option<(u32, String)> = None;
+        while let Some((line, number)) = self.lines.peek().copied() {
+            match (self.begun(line), &mut item) {
+                (Some(_), Some(_)) => break,
+                (Some(first), None) => item = Some((number, format!("{first}\n"))),
+                (None, _) if !belongs(line) => break,
+                (None, Some((_, text))) => {
+                    // The dash of the item stands where its keys are indented to.
+                    text.push_str(line.get(self.indent + 2..).unwrap_or(""));
+                    text.push('\n');
+                }
+                (None, None) => {}
+            }
+            self.lines.next();
         }
-        let line = u32::try_from(head + 2 + from).unwrap_or(u32::MAX);
-        (line, item)
-    });
-    Some(each.collect())
+        item
+    }
 }
 
 fn single(text: &str) -> Option<(u32, Result<Value, String>)> {
@@ -118,7 +134,6 @@ mod tests {
         let text = "apiVersion: v1\nitems:\n- metadata:\n    name: a\n  count: 2\n- metadata:\n    name: b\n    note: |-\n      - x\nkind: EventList\nmetadata:\n  x: y\n";
         let found = items(text);
         let names: Vec<(u32, String)> = found
-            .into_iter()
             .map(|(line, item)| (line, item.unwrap()["metadata"]["name"].to_string()))
             .collect();
         assert_eq!(names, [(3, "\"a\"".to_owned()), (6, "\"b\"".to_owned())]);
@@ -128,7 +143,6 @@ mod tests {
     fn items_as_json_are_the_same_values_without_who_manages_them() {
         let text = "apiVersion: v1\nitems:\n- apiVersion: v1\n  data:\n    a: 'x: y'\n    n: \"1\"\n    note: |-\n      two\n      lines\n  metadata:\n    managedFields:\n    - manager: kubectl\n      fieldsV1:\n        f:data: {}\n    name: a\n    labels: {}\n  spec:\n    list: []\n    no: null\n    on: true\n    half: 0.5\n    80: port\n    items: [1, -2]\nkind: List\n";
         let plain: Vec<(u32, Value)> = items(text)
-            .into_iter()
             .map(|(line, item)| {
                 let mut item = item.unwrap();
                 item["metadata"]
@@ -139,7 +153,6 @@ mod tests {
             })
             .collect();
         let json: Vec<(u32, Value)> = items_as_json(text)
-            .into_iter()
             .map(|(line, item)| (line, serde_json::from_slice(&item.unwrap()).unwrap()))
             .collect();
         assert_eq!(json, plain);
@@ -147,17 +160,20 @@ mod tests {
             json[0].1["metadata"],
             serde_json::json!({ "name": "a", "labels": {} })
         );
-        let broken = items_as_json("items:\n- a: [\n- b: 1\n");
+        let broken: Vec<_> = items_as_json("items:\n- a: [\n- b: 1\n").collect();
         assert!(broken[0].1.is_err() && broken[1].1.is_ok());
     }
 
     #[test]
     fn an_empty_list_and_a_list_without_items_hold_nothing() {
-        assert!(items("apiVersion: v1\nitems: []\nkind: PodList\n").is_empty());
-        assert!(
-            items("apiVersion: v1\nkind: PodList\nmetadata:\n  resourceVersion: \"1\"\n")
-                .is_empty()
+        assert_eq!(
+            items("apiVersion: v1\nitems: []\nkind: PodList\n").count(),
+            0
         );
-        assert_eq!(items("kind: Pod\nmetadata:\n  name: a\n").len(), 1);
+        assert_eq!(
+            items("apiVersion: v1\nkind: PodList\nmetadata:\n  resourceVersion: \"1\"\n").count(),
+            0
+        );
+        assert_eq!(items("kind: Pod\nmetadata:\n  name: a\n").count(), 1);
     }
 }

@@ -250,12 +250,17 @@ fn is_text(value: &str) -> bool {
 }
 
 /// Whether what begins with a digit holds what no number and no time of any edition has: other letters, a slash, several dots
-/// between digits, or the dashes of an id.
+/// between digits, or the dashes of an id. A digest is no number by its letters, but where it begins as one of base 16.
 fn is_no_number(bytes: &[u8]) -> bool {
     let count = |wanted: u8| bytes.iter().filter(|byte| **byte == wanted).count();
-    let other = |byte: &u8| {
-        byte.is_ascii_alphabetic() && !b"abcdefinotxz".contains(&byte.to_ascii_lowercase())
+    let is_based = matches!(bytes, [b'0', b'x' | b'X' | b'o' | b'O' | b'b' | b'B', ..]);
+    let of_numbers: &[u8] = if is_based {
+        b"abcdefinotxz"
+    } else {
+        b"einotxz"
     };
+    let other =
+        |byte: &u8| byte.is_ascii_alphabetic() && !of_numbers.contains(&byte.to_ascii_lowercase());
     bytes.iter().any(|byte| other(byte) || *byte == b'/') || count(b'-') > 2 || count(b'.') > 1
 }
 
@@ -282,7 +287,7 @@ mod tests {
 
     #[test]
     fn scalars_are_the_librarys_or_left_to_it() {
-        let words = "a|true|True|yes|No|on|OFF|y|null|Null|~|nan|inf|.inf|-.inf|-inf|1|-1|01|0|-0|0x1f|0o17|0b1|1_000|1.5|1e3|1.5e+06|12:30:45|2026-11-20|2026-11-20T09:00:00Z|2026-11-20t09:00:00z|10.0.0.1|10.0.0.0/16|100m|10Gi|1Ei|0.1.2|1-2|-a|--a|-|- a|:a|a:|a: b|a #b|a# b|#a|*a|&a|!a|%a|@a|`a|{a|[a|a]|<a>|=|<<|?|? a|'a'|'a''b'|'a'b'|\"a\"|\"a\\n\"|\"a\\x41\"|\"a\"b\"|\"|'|''|\"\"|a b|123456789012345678901|9007199254740993|1__2|1,000|$a|(a)|+1|+a|/a|_a|3a|0a|1e|1d|1f|0xg|1s|1t|1z|1n|1i|1o|1x|a\tb|ä|\"ä\"";
+        let words = "a|true|True|yes|No|on|OFF|y|null|Null|~|nan|inf|.inf|-.inf|-inf|1|-1|01|0|-0|0x1f|0o17|0b1|1_000|1.5|1e3|1.5e+06|12:30:45|2026-11-20|2026-11-20T09:00:00Z|2026-11-20t09:00:00z|10.0.0.1|10.0.0.0/16|100m|10Gi|1Ei|0.1.2|1-2|-a|--a|-|- a|:a|a:|a: b|a #b|a# b|#a|*a|&a|!a|%a|@a|`a|{a|[a|a]|<a>|=|<<|?|? a|'a'|'a''b'|'a'b'|\"a\"|\"a\\n\"|\"a\\x41\"|\"a\"b\"|\"|'|''|\"\"|a b|123456789012345678901|9007199254740993|1__2|1,000|$a|7622bc7e48|0b2c|0xbe|1e3b|12e4|(a)|+1|+a|/a|_a|3a|0a|1e|1d|1f|0xg|1s|1t|1z|1n|1i|1o|1x|a\tb|ä|\"ä\"";
         for word in words.split('|') {
             for text in [
                 format!("k: {word}\n"),

@@ -153,7 +153,8 @@ pub fn list<'a>(
     Ok((summary, names))
 }
 
-/// All entries in path order, each with how it begins: at most `head` bytes, and `heads` bytes of all together.
+/// All entries in path order, each with how it begins: at most `head` bytes, and `heads` bytes of all together. A size that nothing
+/// declares is counted.
 ///
 /// Reading ends with the header of a bundle of ours, which says what the bundle is.
 pub fn survey<'a>(
@@ -164,11 +165,14 @@ pub fn survey<'a>(
 ) -> Result<Vec<(EntryInfo, Vec<u8>)>, OpenError> {
     struct Heads {
         found: Vec<(EntryInfo, Vec<u8>)>,
+        /// Nothing declares the size of the present entry: it is counted.
+        is_counted: bool,
         head: usize,
         left: usize,
     }
     impl Deliver for Heads {
         fn wants(&mut self, entry: &EntryInfo) -> bool {
+            self.is_counted = entry.size.is_none();
             self.found.push((entry.clone(), Vec::new()));
             true
         }
@@ -177,9 +181,16 @@ pub fn survey<'a>(
             if piece.entry.path.as_str() == crate::HEADER_PATH {
                 return ControlFlow::Break(());
             }
-            let Some((_, bytes)) = self.found.last_mut().filter(|_| piece.seq == 0) else {
+            let Some((entry, bytes)) = self.found.last_mut() else {
                 return ControlFlow::Continue(());
             };
+            if self.is_counted {
+                let length = piece.bytes().len() as u64;
+                entry.size = Some(entry.size.unwrap_or(0).saturating_add(length));
+            }
+            if piece.seq > 0 {
+                return ControlFlow::Continue(());
+            }
             let taken = piece.bytes().len().min(self.head).min(self.left);
             bytes.extend_from_slice(&piece.bytes()[..taken]);
             self.left -= taken;
@@ -189,6 +200,7 @@ pub fn survey<'a>(
     let input = input.into();
     let new = || Heads {
         found: Vec::new(),
+        is_counted: false,
         head,
         left: heads,
     };

@@ -310,7 +310,7 @@ impl Conversion<'_> {
         match self.plan.target(path) {
             Some((_, Target::As(ours))) => self.objects_or_text(ours, path, &text),
             Some((_, Target::Yaml(ours))) => {
-                let items = yaml_items(&text).into_iter();
+                let items = yaml_items(&text);
                 let items: Vec<Value> = items.filter_map(|(_, item)| item.ok()).collect();
                 self.objects(ours, path, &Kind::default(), &items)
             }
