@@ -27,7 +27,7 @@ pub use manifest::{
 };
 pub use path::{BundlePath, PathError};
 pub use reader::{
-    EntryInfo, Form, Input, Limits, OpenError, Piece, PieceSink, ReadProblem, Summary,
+    EntryInfo, Form, Input, Limits, OpenError, Piece, PieceSink, ReadProblem, Summary, Surveyed,
     is_content_folder, is_packed, list, read_chosen, read_entries, read_entry, read_through, scan,
     survey,
 };

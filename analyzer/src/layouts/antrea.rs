@@ -238,6 +238,7 @@ mod tests {
         let survey = Survey::new(vec![Surveyed {
             path: "n2_collection.tar.gz/agentinfo".into(),
             head: info.as_bytes().to_vec(),
+            tail: Vec::new(),
             size: None,
         }]);
         assert_eq!((LAYOUT.recognise)(&survey), ["n2_collection.tar.gz/"]);

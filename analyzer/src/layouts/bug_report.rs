@@ -267,6 +267,7 @@ mod tests {
         let survey = Survey::new(vec![super::super::Entry {
             path: "r.log.gz".into(),
             head: text.clone().into_bytes(),
+            tail: Vec::new(),
             size: None,
         }]);
         assert_eq!((LAYOUT.recognise)(&survey), ["r.log.gz"]);

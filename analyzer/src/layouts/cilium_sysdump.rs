@@ -149,6 +149,7 @@ mod tests {
         Entry {
             path: path.to_owned(),
             head: text.as_bytes().to_vec(),
+            tail: Vec::new(),
             size: None,
         }
     }

@@ -56,6 +56,7 @@ mod tests {
         let entry = |path: &str, text: &str| Entry {
             path: path.to_owned(),
             head: text.as_bytes().to_vec(),
+            tail: Vec::new(),
             size: None,
         };
         let survey = Survey::new(vec![

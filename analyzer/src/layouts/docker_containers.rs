@@ -78,6 +78,7 @@ mod tests {
         let entry = |path: String, head: &str| Entry {
             path: format!("n1/containers/{path}"),
             head: head.as_bytes().to_vec(),
+            tail: Vec::new(),
             size: None,
         };
         let settings = r#"{"ID":"x","Config":{"Labels":{"io.kubernetes.container.name":"web","io.kubernetes.pod.name":"web-0","io.kubernetes.pod.namespace":"shop"}}}"#;

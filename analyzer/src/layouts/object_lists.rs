@@ -26,11 +26,14 @@ pub(super) static LAYOUT: Layout = Layout {
     },
 };
 
-/// What a list is read as; none where its objects are of no kind that is read.
+/// What a list is read as; none where its objects are of no kind that is read, or where another text follows.
 fn target(entry: &Entry) -> Option<Target> {
     let text = entry.text();
+    let end = String::from_utf8_lossy(&entry.tail);
     let (kind, is_json) = match indent(&text) {
+        Some(_) if !end.trim_end().ends_with("\n}") => return None,
         Some(indent) => (kind_in_json(&text, indent), true),
+        None if !end.lines().any(ends_in_yaml) => return None,
         None if entry.size.is_some_and(|size| size > WHOLE) => return None,
         None => (kind_in_yaml(&text), false),
     };
@@ -42,6 +45,11 @@ fn target(entry: &Entry) -> Option<Target> {
         true => Target::As(path),
         false => Target::Yaml(path),
     })
+}
+
+/// A list's own kind, which kubectl prints behind its items.
+fn ends_in_yaml(line: &str) -> bool {
+    line.starts_with("kind: ") && line.trim_end().ends_with("List")
 }
 
 /// By how many blanks the objects of a list in JSON are indented, as far as its beginning tells.
@@ -95,10 +103,11 @@ mod tests {
 
     const JSON: &str = "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        {\n            \"apiVersion\": \"v1\",\n            \"involvedObject\": {\n                \"kind\": \"Pod\"\n            },\n            \"kind\": \"Event\",\n";
 
-    fn ours(text: &str, size: u64) -> Option<Target> {
+    fn ours((text, end): (&str, &str), size: u64) -> Option<Target> {
         let entry = Entry {
             path: "dump/all.txt".to_owned(),
             head: text.as_bytes().to_vec(),
+            tail: end.as_bytes().to_vec(),
             size: Some(size),
         };
         let survey = Survey::new(vec![entry]);
@@ -106,22 +115,39 @@ mod tests {
         target(survey.get(&root)?)
     }
 
+    const JSON_END: &str = "    ],\n    \"kind\": \"List\"\n}\n";
+    const YAML: &str = "apiVersion: v1\nitems:\n- apiVersion: v1\n  involvedObject:\n    kind: Pod\n  kind: Event\n";
+    const YAML_END: &str = "  type: Normal\nkind: List\nmetadata:\n  resourceVersion: \"\"\n";
+
     #[test]
     fn a_long_list_is_told_by_the_kind_of_its_first_object() {
         let path = "cluster-resources/events/dump-all.txt.printed.json";
-        let json = ours(JSON, LONG + 1);
+        let json = ours((JSON, JSON_END), LONG + 1);
         assert!(matches!(json, Some(Target::As(ours)) if ours == path));
-        let yaml = "apiVersion: v1\nitems:\n- apiVersion: v1\n  involvedObject:\n    kind: Pod\n  kind: Event\n";
-        let yaml = ours(yaml, LONG + 1);
+        let yaml = ours((YAML, YAML_END), LONG + 1);
         assert!(matches!(yaml, Some(Target::Yaml(ours)) if ours == path));
     }
 
     #[test]
     fn short_lists_and_objects_that_nobody_reads_are_left_to_their_content() {
-        assert!(ours(JSON, LONG).is_none());
-        assert!(ours(&JSON.replace("Event", "Gadget"), LONG + 1).is_none());
-        assert!(ours("{\n    \"items\": [\n    ]\n}\n", LONG + 1).is_none());
-        assert!(ours("apiVersion: v1\nkind: Pod\n", LONG + 1).is_none());
+        assert!(ours((JSON, JSON_END), LONG).is_none());
+        let gadgets = JSON.replace("Event", "Gadget");
+        assert!(ours((&gadgets, JSON_END), LONG + 1).is_none());
+        let empty = "{\n    \"items\": [\n    ]\n}\n";
+        assert!(ours((empty, JSON_END), LONG + 1).is_none());
+        let pod = "apiVersion: v1\nkind: Pod\n";
+        assert!(ours((pod, YAML_END), LONG + 1).is_none());
+    }
+
+    #[test]
+    fn a_text_that_goes_on_behind_a_list_is_left_to_its_content() {
+        for log in [
+            "}\nroot@n1:~# journalctl\nNov 20 10:00:00 n1 kubelet[1]: x\n",
+            "",
+        ] {
+            assert!(ours((JSON, log), LONG + 1).is_none());
+            assert!(ours((YAML, log), LONG + 1).is_none());
+        }
     }
 
     #[test]

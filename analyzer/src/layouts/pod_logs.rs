@@ -142,6 +142,7 @@ mod tests {
         let entry = |path: &&str| Entry {
             path: (*path).to_owned(),
             head: Vec::new(),
+            tail: Vec::new(),
             size: None,
         };
         Survey::new(paths.iter().map(entry).collect())

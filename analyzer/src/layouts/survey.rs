@@ -13,6 +13,8 @@ pub struct Entry {
     pub path: String,
     /// First bytes.
     pub head: Vec<u8>,
+    /// Last bytes, of a large one.
+    pub tail: Vec<u8>,
     /// Declared size in bytes.
     pub size: Option<u64>,
 }
@@ -37,14 +39,15 @@ impl Survey {
         let found = casefile_bundle::survey(input, &Limits::default(), HEAD, HEADS)?;
         let ours = found
             .iter()
-            .any(|(entry, _)| entry.path.as_str() == casefile_bundle::HEADER_PATH);
+            .any(|one| one.entry.path.as_str() == casefile_bundle::HEADER_PATH);
         if ours {
             return Ok(None);
         }
-        let entries = found.into_iter().map(|(entry, head)| Entry {
-            path: entry.path.to_string(),
-            head,
-            size: entry.size,
+        let entries = found.into_iter().map(|one| Entry {
+            path: one.entry.path.to_string(),
+            head: one.head,
+            tail: one.tail,
+            size: one.entry.size,
         });
         Ok(Some(Self::new(entries.collect())))
     }

@@ -298,7 +298,11 @@ fn read(text: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
     if text.starts_with('[') {
         return serde_json::from_str(text);
     }
-    let list: List<'_> = serde_json::from_str(text)?;
+    let list = match serde_json::from_str::<List<'_>>(text) {
+        Ok(list) => list,
+        // One behind the other, as `kubectl get` prints them into one file.
+        Err(error) => return several(text).ok_or(error),
+    };
     let named = |metadata: &RawValue| metadata.get().contains("\"name\"");
     match (list.items, list.metadata) {
         (Some(items), _) => Ok(items),
@@ -308,6 +312,13 @@ fn read(text: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
         }
         (None, _) => Ok(Vec::new()),
     }
+}
+
+/// The objects of lists that stand behind one another; none where anything else stands there.
+fn several(text: &str) -> Option<Vec<&RawValue>> {
+    let lists = serde_json::Deserializer::from_str(text).into_iter::<List<'_>>();
+    let items: Option<Vec<_>> = lists.map(|list| list.ok()?.items).collect();
+    Some(items?.into_iter().flatten().collect())
 }
 
 /// What objects gave, facts of one kind together: of a large list there are very many.
@@ -420,6 +431,14 @@ mod tests {
             found.sort();
             proptest::prop_assert_eq!(found, wanted);
         }
+    }
+
+    #[test]
+    fn lists_that_stand_behind_one_another_are_read_as_one() {
+        let text =
+            "{\"items\":[{\"metadata\":{}}]}\n{\"items\":[{\"metadata\":{}},{\"metadata\":{}}]}\n";
+        assert_eq!(read(text).unwrap().len(), 3);
+        assert!(read(&format!("{text}log")).is_err());
     }
 
     #[test]

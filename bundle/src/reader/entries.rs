@@ -153,8 +153,20 @@ pub fn list<'a>(
     Ok((summary, names))
 }
 
-/// All entries in path order, each with how it begins: at most `head` bytes, and `heads` bytes of all together. A size that nothing
-/// declares is counted.
+/// How an entry begins and ends.
+pub struct Surveyed {
+    /// The entry; a size that nothing declares is counted.
+    pub entry: EntryInfo,
+    /// Its first bytes.
+    pub head: Vec<u8>,
+    /// Its last bytes, where it came in several pieces.
+    pub tail: Vec<u8>,
+}
+
+/// Bytes that are kept of the end of an entry.
+const TAIL: usize = 256;
+
+/// All entries in path order, each with how it begins: at most `head` bytes, and `heads` bytes of all together.
 ///
 /// Reading ends with the header of a bundle of ours, which says what the bundle is.
 pub fn survey<'a>(
@@ -162,9 +174,9 @@ pub fn survey<'a>(
     limits: &Limits,
     head: usize,
     heads: usize,
-) -> Result<Vec<(EntryInfo, Vec<u8>)>, OpenError> {
+) -> Result<Vec<Surveyed>, OpenError> {
     struct Heads {
-        found: Vec<(EntryInfo, Vec<u8>)>,
+        found: Vec<Surveyed>,
         /// Nothing declares the size of the present entry: it is counted.
         is_counted: bool,
         head: usize,
@@ -173,7 +185,11 @@ pub fn survey<'a>(
     impl Deliver for Heads {
         fn wants(&mut self, entry: &EntryInfo) -> bool {
             self.is_counted = entry.size.is_none();
-            self.found.push((entry.clone(), Vec::new()));
+            self.found.push(Surveyed {
+                entry: entry.clone(),
+                head: Vec::new(),
+                tail: Vec::new(),
+            });
             true
         }
 
@@ -181,18 +197,23 @@ pub fn survey<'a>(
             if piece.entry.path.as_str() == crate::HEADER_PATH {
                 return ControlFlow::Break(());
             }
-            let Some((entry, bytes)) = self.found.last_mut() else {
+            let Some(found) = self.found.last_mut() else {
                 return ControlFlow::Continue(());
             };
+            let bytes = piece.bytes();
             if self.is_counted {
-                let length = piece.bytes().len() as u64;
-                entry.size = Some(entry.size.unwrap_or(0).saturating_add(length));
+                let before = found.entry.size.unwrap_or(0);
+                found.entry.size = Some(before.saturating_add(bytes.len() as u64));
             }
             if piece.seq > 0 {
+                let shown = &bytes[bytes.len().saturating_sub(TAIL)..];
+                let kept = (found.tail.len() + shown.len()).saturating_sub(TAIL);
+                found.tail.drain(..kept.min(found.tail.len()));
+                found.tail.extend_from_slice(shown);
                 return ControlFlow::Continue(());
             }
-            let taken = piece.bytes().len().min(self.head).min(self.left);
-            bytes.extend_from_slice(&piece.bytes()[..taken]);
+            let taken = bytes.len().min(self.head).min(self.left);
+            found.head.extend_from_slice(&bytes[..taken]);
             self.left -= taken;
             ControlFlow::Continue(())
         }
@@ -207,10 +228,10 @@ pub fn survey<'a>(
     let read = || {
         let mut all = new();
         if read_as_named(input, limits, &mut all)? {
-            let around = Around::of(all.found.iter().map(|(entry, _)| entry.path.as_str()));
+            let around = Around::of(all.found.iter().map(|one| one.entry.path.as_str()));
             several::note_around(input.path(), &around);
             let mut is_ours = false;
-            for (entry, _) in &mut all.found {
+            for Surveyed { entry, .. } in &mut all.found {
                 entry.path = entry.path.clone().below(&around);
                 is_ours |= entry.path.as_str() == crate::HEADER_PATH;
             }
@@ -223,6 +244,6 @@ pub fn survey<'a>(
         Ok(all.found)
     };
     let mut found = several::settled(input.path(), read)?;
-    found.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+    found.sort_by(|a, b| a.entry.path.cmp(&b.entry.path));
     Ok(found)
 }

@@ -30,7 +30,7 @@ mod zip;
 
 use std::ops::ControlFlow;
 
-pub use entries::{list, read_chosen, read_entries, read_entry, survey};
+pub use entries::{Surveyed, list, read_chosen, read_entries, read_entry, survey};
 pub use input::Input;
 pub use limits::Limits;
 pub use piece::{EntryInfo, Piece, PieceSink};

@@ -230,7 +230,7 @@ proptest! {
         let (looked_at, read) = (Scratch::new(), Scratch::new());
         let (looked_at, read) = (looked_at.file(&bytes), read.file(&bytes));
         let found = casefile_bundle::survey(&looked_at, &limits, 64, 1 << 20).unwrap();
-        let found: Vec<String> = found.iter().map(|(entry, _)| entry.path.to_string()).collect();
+        let found: Vec<String> = found.iter().map(|one| one.entry.path.to_string()).collect();
         let names = listed(&read);
         prop_assert_eq!(&listed(&looked_at), &names);
         // A bundle of ours is looked at up to its header only.
