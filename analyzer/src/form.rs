@@ -42,7 +42,8 @@ impl Form {
         }
     }
 
-    fn source(&self) -> Cow<'static, str> {
+    /// As it is written.
+    pub(crate) fn source(&self) -> Cow<'static, str> {
         match self.source {
             Source::Written(source) => Cow::Borrowed(source),
             Source::Made(make) => Cow::Owned(make()),
@@ -73,6 +74,12 @@ impl Form {
     /// What it captures where it first matches.
     pub(crate) fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
         self.on(text)?.captures(text)
+    }
+
+    /// The same where most texts do not match: nothing is made ready for captures before it is known that there are any.
+    pub(crate) fn rare_captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
+        let regex = self.on(text)?;
+        regex.is_match(text).then(|| regex.captures(text))?
     }
 }
 

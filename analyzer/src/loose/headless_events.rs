@@ -31,7 +31,7 @@ const ROWS: usize = 2;
 
 fn row(line: &str) -> Option<Captures<'_>> {
     let mut forms = ROW.iter().filter(|_| line.len() < 4000);
-    forms.find_map(|form| form.captures(line))
+    forms.find_map(|form| form.rare_captures(line))
 }
 
 /// Takes rows that follow one another.

@@ -90,8 +90,10 @@ pub(super) fn values(section: &Section<'_>, at: usize) -> Taken {
 
 /// Takes the table of `helm history RELEASE`.
 pub(super) fn history(section: &Section<'_>, at: usize) -> Taken {
-    let head: Vec<&str> = section.line(at).split_whitespace().collect();
-    if !head.starts_with(&["REVISION", "UPDATED", "STATUS", "CHART"]) {
+    if !is_head(
+        section.line(at),
+        &["REVISION", "UPDATED", "STATUS", "CHART"],
+    ) {
         return Taken::No;
     }
     let command = section.command.and_then(|typed| COMMAND.captures(typed));
@@ -104,21 +106,27 @@ pub(super) fn history(section: &Section<'_>, at: usize) -> Taken {
     Taken::one(what, 1 + rows)
 }
 
+/// Whether a table of these columns begins with a line.
+fn is_head(line: &str, columns: &[&str]) -> bool {
+    let mut words = line.split_whitespace();
+    columns.iter().all(|column| words.next() == Some(column))
+}
+
 fn is_row(row: &Form, line: &str) -> bool {
     row.is_match(line.trim_end())
 }
 
 /// Takes the table of `helm list`, a release a row.
 pub(super) fn list(section: &Section<'_>, at: usize) -> Taken {
-    let head: Vec<&str> = section.line(at).split_whitespace().collect();
-    if !head.starts_with(&[
+    const HEAD: [&str; 6] = [
         "NAME",
         "NAMESPACE",
         "REVISION",
         "UPDATED",
         "STATUS",
         "CHART",
-    ]) {
+    ];
+    if !is_head(section.line(at), &HEAD) {
         return Taken::No;
     }
     let rows = section.run(at + 1, |line| is_row(&LIST_ROW, line));

@@ -227,9 +227,20 @@ static PROGRAMS: [Program; 8] = [
     },
 ];
 
+/// Any of their heads.
+static HEADS: Form = Form::made(|| {
+    let heads = PROGRAMS
+        .iter()
+        .map(|one| format!("(?:{})", one.head.source()));
+    heads.collect::<Vec<_>>().join("|")
+});
+
 /// Takes the rest of a section that starts like the output of a known program.
 pub(super) fn commands(section: &Section<'_>, at: usize) -> Taken {
     let line = section.line(at);
+    if !HEADS.is_match(line) {
+        return Taken::No;
+    }
     let mut known = PROGRAMS.iter();
     let Some(program) = known.find(|one| one.head.is_match(line)) else {
         return Taken::No;

@@ -71,9 +71,19 @@ pub(crate) fn openshift(text: &str) -> Option<(OpenShiftMark, u32)> {
     Some((OpenShiftMark, number))
 }
 
+/// Whether a line holds what each part of [`NAMED`] does.
+fn may_name(line: &str) -> bool {
+    let line = line.as_bytes();
+    let signs = ["ode", "Successfully assigned ", "kubelet, "];
+    memchr::memchr(b'@', line).is_some()
+        || signs
+            .iter()
+            .any(|sign| memchr::memmem::find(line, sign.as_bytes()).is_some())
+}
+
 /// The machine that a line names, and how.
 fn named(line: &str) -> Option<(&str, NamedBy)> {
-    let found = NAMED.captures(line);
+    let found = may_name(line).then(|| NAMED.rare_captures(line)).flatten();
     let of = |names: &[&str]| {
         let found = found.as_ref()?;
         let mut names = names.iter();

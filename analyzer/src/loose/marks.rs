@@ -19,7 +19,12 @@ pub(crate) fn marks(text: &str, pieces: &[Piece]) -> Vec<(ClusterMark, u32)> {
     let mut found = Vec::new();
     let mut rows: Option<(Vec<String>, bool, u32)> = None;
     for (line, number) in text.lines().zip(1_u32..) {
-        let columns: Vec<&str> = line.split_whitespace().collect();
+        // Only a table's head, and what stands below it, is looked at by its columns.
+        let is_of_table = rows.is_some() || line.trim_start().starts_with("NAME");
+        let columns: Vec<&str> = match is_of_table {
+            true => line.split_whitespace().collect(),
+            false => Vec::new(),
+        };
         if columns.starts_with(&["NAME", "STATUS", "ROLES", "AGE", "VERSION"]) {
             found.extend(listed(rows.take()));
             rows = Some((Vec::new(), false, number));
@@ -33,7 +38,7 @@ pub(crate) fn marks(text: &str, pieces: &[Piece]) -> Vec<(ClusterMark, u32)> {
             found.extend(listed(rows.take()));
         }
         for (kind, known) in [(MarkKind::Server, &SERVER), (MarkKind::Name, &NAME)] {
-            let value = known.captures(line).and_then(|found| found.get(1));
+            let value = known.rare_captures(line).and_then(|found| found.get(1));
             let value = value
                 .map(|value| value.as_str())
                 .filter(|one| !is_local(one));

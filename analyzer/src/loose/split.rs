@@ -155,17 +155,19 @@ fn boundary(line: &str) -> Option<Boundary<'_>> {
             ..Boundary::default()
         });
     }
-    if let Some(found) = PROMPT.captures(line) {
+    // A prompt ends with a sign, and a host stands before it.
+    let may_be_typed = start.starts_with(['$', '(']) || line.contains('@');
+    if let Some(found) = may_be_typed.then(|| PROMPT.rare_captures(line)).flatten() {
         let command = found.name("command").map(|one| one.as_str());
         return Some(Boundary {
             host: found.name("host").map(|one| one.as_str()),
             ..of_command(command)
         });
     }
-    if let Some(found) = BARE.captures(line) {
+    if let Some(found) = BARE.rare_captures(line) {
         return Some(of_command(found.name("command").map(|one| one.as_str())));
     }
-    let caption = CAPTION.captures(line)?;
+    let caption = CAPTION.rare_captures(line)?;
     let file = caption.name("tail").or_else(|| caption.name("file"))?;
     Some(Boundary {
         file: Some(file.as_str()),

@@ -30,7 +30,7 @@ static TIMED: Form = Form::new(concat!(
 pub(crate) fn timed(text: &str) -> Vec<(TimedLine, u32, String)> {
     let lines = text.lines().zip(1_u32..);
     let timed = lines.filter_map(|(line, number)| {
-        let found = TIMED.captures(line)?;
+        let found = TIMED.rare_captures(line)?;
         let row = found.name("row").is_some();
         Some((TimedLine { row }, number, excerpt(line, LONGEST)))
     });
@@ -49,20 +49,28 @@ static AHEAD: Form = Form::new(r"(?i)not ?after|expir|valid|until|deadline");
 
 /// The newest date with its zone that a text tells, and its line from 1.
 pub(crate) fn newest(text: &str) -> Option<(NewestDate, u32)> {
-    let lines = text.lines().zip(1_u32..);
-    let dated = lines.filter_map(|(line, number)| {
-        let found = WHOLE.captures(line)?;
-        let part = |name: &str| found.name(name).map(|part| part.as_str());
-        let at = match (part("iso"), part("web")) {
-            (Some(iso), _) => DateTime::parse_from_rfc3339(iso),
-            (None, Some(web)) => DateTime::parse_from_str(web, "%d/%b/%Y:%H:%M:%S %z"),
-            (None, None) => DateTime::parse_from_rfc2822(part("mail")?),
-        };
-        let at: DateTime<Utc> = at.ok()?.to_utc();
-        (!AHEAD.is_match(line)).then_some((at, number))
-    });
-    let (at, line) = dated.max_by_key(|(at, line)| (*at, std::cmp::Reverse(*line)))?;
-    Some((NewestDate { at }, line))
+    let mut newest: Option<(DateTime<Utc>, u32)> = None;
+    for (line, number) in text.lines().zip(1_u32..) {
+        let at = whole_date(line);
+        // Most lines of a log are newer than the one before, and few tell what ends one day.
+        let is_newest = at.filter(|at| newest.is_none_or(|(newest, _)| *at > newest));
+        if let Some(at) = is_newest.filter(|_| !AHEAD.is_match(line)) {
+            newest = Some((at, number));
+        }
+    }
+    newest.map(|(at, line)| (NewestDate { at }, line))
+}
+
+/// The date with its zone that a line tells.
+fn whole_date(line: &str) -> Option<DateTime<Utc>> {
+    let found = WHOLE.rare_captures(line)?;
+    let part = |name: &str| found.name(name).map(|part| part.as_str());
+    let at = match (part("iso"), part("web")) {
+        (Some(iso), _) => DateTime::parse_from_rfc3339(iso),
+        (None, Some(web)) => DateTime::parse_from_str(web, "%d/%b/%Y:%H:%M:%S %z"),
+        (None, None) => DateTime::parse_from_rfc2822(part("mail")?),
+    };
+    Some(at.ok()?.to_utc())
 }
 
 /// Lines from which on a text may be a log.
