@@ -7,9 +7,12 @@ use std::str::Lines;
 
 use serde_json::Value;
 
+/// Items one after the other, each with the line at which it starts, from 1, or what is wrong with it.
+type Each<'t, T> = Box<dyn Iterator<Item = (u32, Result<T, String>)> + 't>;
+
 /// The items of a list, or the one object, each with the line at which it starts, from 1; an item that does
 /// not parse comes as its error.
-pub(crate) fn items(text: &str) -> Box<dyn Iterator<Item = (u32, Result<Value, String>)> + '_> {
+pub(crate) fn items(text: &str) -> Each<'_, Value> {
     match Items::of(text) {
         Some(items) => Box::new(items.map(|(line, item)| (line, parse(&item)))),
         None => Box::new(single(text).into_iter()),
@@ -17,9 +20,7 @@ pub(crate) fn items(text: &str) -> Box<dyn Iterator<Item = (u32, Result<Value, S
 }
 
 /// The same as JSON, for parsers, which have no use for who manages which field.
-pub(crate) fn items_as_json(
-    text: &str,
-) -> Box<dyn Iterator<Item = (u32, Result<Vec<u8>, String>)> + '_> {
+pub(crate) fn items_as_json(text: &str) -> Each<'_, Vec<u8>> {
     let json = |item: String| super::yaml_json::json(&unmanaged(&item));
     let written = |item: Value| serde_json::to_vec(&item).map_err(|error| error.to_string());
     match Items::of(text) {
