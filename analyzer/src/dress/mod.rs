@@ -17,7 +17,7 @@ mod typed;
 
 use serde::Deserialize;
 
-pub use line::{Dress, Level, undress};
+pub use line::{Dress, Level, host, undress};
 
 /// How much weight a line carries as a statement, the most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

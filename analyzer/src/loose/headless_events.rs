@@ -23,6 +23,8 @@ static ROW: [Form; 2] = [
     }),
 ];
 const AGE: &str = r"(?:\d+[smhdy])+";
+/// What [`KIND`] takes for the type of an event.
+const KINDS: [&str; 2] = ["Normal", "Warning"];
 const KIND: &str = r"(?P<type>Normal|Warning)\s+(?P<reason>[A-Z]\w+)";
 /// The headings of a table of events.
 const HEADS: [&str; 3] = ["LAST SEEN", "LASTSEEN", "FIRSTSEEN"];
@@ -30,7 +32,10 @@ const HEADS: [&str; 3] = ["LAST SEEN", "LASTSEEN", "FIRSTSEEN"];
 const ROWS: usize = 2;
 
 fn row(line: &str) -> Option<Captures<'_>> {
-    let mut forms = ROW.iter().filter(|_| line.len() < 4000);
+    const LONGEST: usize = 4000;
+    let names_kind = |kind: &&str| memchr::memmem::find(line.as_bytes(), kind.as_bytes()).is_some();
+    let may_be = line.len() < LONGEST && KINDS.iter().any(names_kind);
+    let mut forms = ROW.iter().filter(|_| may_be);
     forms.find_map(|form| form.rare_captures(line))
 }
 

@@ -40,8 +40,11 @@ pub(crate) fn machines(text: &str) -> Vec<(MachineMark, u32)> {
         let Some((host, by)) = named(line) else {
             continue;
         };
-        if !NO_NAMES.contains(&host) && found.len() < MOST {
+        if !NO_NAMES.contains(&host) {
             found.entry((host.to_owned(), by)).or_insert(number);
+        }
+        if found.len() == MOST {
+            break;
         }
     }
     let marks = found.into_iter();
@@ -96,7 +99,7 @@ fn named(line: &str) -> Option<(&str, NamedBy)> {
         let elsewhere = asks_a_cluster(command) || is_container(host);
         return (!elsewhere).then_some((host, NamedBy::Prompt));
     }
-    let host = dress::undress(line).host;
+    let host = dress::host(line);
     let is_name = host.starts_with(|first: char| first.is_ascii_alphanumeric());
     match is_name {
         true => Some((host, NamedBy::Head)),

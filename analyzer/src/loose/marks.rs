@@ -14,10 +14,19 @@ static NAME: Form = Form::new(
     r#"(?:alpha\.eksctl\.io/cluster-name|kubernetes\.azure\.com/cluster)"?\s*[=:]\s*"?([\w.-]+)"#,
 );
 
+/// What a text holds in which one of these two stands.
+const TOLD: [&str; 3] = [
+    " is running at http",
+    "eksctl.io/cluster-name",
+    "kubernetes.azure.com/cluster",
+];
+
 /// The marks of a text with their lines, from 1.
 pub(crate) fn marks(text: &str, pieces: &[Piece]) -> Vec<(ClusterMark, u32)> {
     let mut found = Vec::new();
     let mut rows: Option<(Vec<String>, bool, u32)> = None;
+    let mut told = TOLD.iter();
+    let is_told = told.any(|sign| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some());
     for (line, number) in text.lines().zip(1_u32..) {
         // Only a table's head, and what stands below it, is looked at by its columns.
         let is_of_table = rows.is_some() || line.trim_start().starts_with("NAME");
@@ -36,6 +45,9 @@ pub(crate) fn marks(text: &str, pieces: &[Piece]) -> Vec<(ClusterMark, u32)> {
             *leads |= roles.contains("control-plane") || roles.contains("master");
         } else {
             found.extend(listed(rows.take()));
+        }
+        if !is_told {
+            continue;
         }
         for (kind, known) in [(MarkKind::Server, &SERVER), (MarkKind::Name, &NAME)] {
             let value = known.rare_captures(line).and_then(|found| found.get(1));

@@ -164,16 +164,29 @@ fn boundary(line: &str) -> Option<Boundary<'_>> {
             ..of_command(command)
         });
     }
-    if let Some(found) = BARE.rare_captures(line) {
+    if let Some(found) = may_be_bare(line)
+        .then(|| BARE.rare_captures(line))
+        .flatten()
+    {
         return Some(of_command(found.name("command").map(|one| one.as_str())));
     }
-    let caption = CAPTION.rare_captures(line)?;
+    let caption = may_be_caption(start).then(|| CAPTION.rare_captures(line))??;
     let file = caption.name("tail").or_else(|| caption.name("file"))?;
     Some(Boundary {
         file: Some(file.as_str()),
         is_caption: true,
         ..Boundary::default()
     })
+}
+
+/// Whether a line begins as [`BARE`] does.
+fn may_be_bare(line: &str) -> bool {
+    line.starts_with(|first: char| first == '#' || first.is_ascii_lowercase())
+}
+
+/// The same of [`CAPTION`], without the blanks that a line begins with.
+fn may_be_caption(line: &str) -> bool {
+    line.starts_with(['=', '#', '*', '`', '/'])
 }
 
 fn of_command(command: Option<&str>) -> Boundary<'_> {
@@ -235,6 +248,17 @@ mod tests {
         assert_eq!(commands(text), [(None, None, None, 1)]);
         let text = "notes\n\n  /etc/containerd/config.toml:\nversion = 2\n";
         assert_eq!(commands(text)[1].2, Some("/etc/containerd/config.toml"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_is_passed_over_that_an_expression_takes(
+            line in "(# ?|sudo |-n |==> |[ *`#]|\t){0,3}(kubectl|cat|ip|k3s kubectl|/etc/a|/var/b|/x)?( <==|`:| get|[ :a-z])?",
+        ) {
+            proptest::prop_assert!(may_be_bare(&line) || !BARE.is_match(&line), "{}", line);
+            let start = line.trim_start();
+            proptest::prop_assert!(may_be_caption(start) || !CAPTION.is_match(&line), "{}", line);
+        }
     }
 
     #[test]

@@ -61,9 +61,19 @@ pub(crate) fn newest(text: &str) -> Option<(NewestDate, u32)> {
     newest.map(|(at, line)| (NewestDate { at }, line))
 }
 
+/// Whether a line holds a clock as [`WHOLE`] has it: behind a `T`, or before a blank and a zone.
+fn may_be_whole(line: &str) -> bool {
+    let line = line.as_bytes();
+    memchr::memchr_iter(b':', line).any(|at| {
+        let is_iso = at >= 3 && line[at - 3] == b'T';
+        let behind = line.get(at + 6..at + 8);
+        is_iso || behind.is_some_and(|behind| matches!(behind, b" +" | b" -"))
+    })
+}
+
 /// The date with its zone that a line tells.
 fn whole_date(line: &str) -> Option<DateTime<Utc>> {
-    let found = WHOLE.rare_captures(line)?;
+    let found = may_be_whole(line).then(|| WHOLE.rare_captures(line))??;
     let part = |name: &str| found.name(name).map(|part| part.as_str());
     let at = match (part("iso"), part("web")) {
         (Some(iso), _) => DateTime::parse_from_rfc3339(iso),
@@ -113,6 +123,15 @@ mod tests {
             ("2026-06-12T19:22:33+00:00", 2)
         );
         assert!(super::newest("12 Jun, 18:32:49").is_none());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_is_passed_over_that_tells_a_whole_date(
+            line in "([ T:é]|\\[|x){0,3}(2026-06-12T19:22:33|\\[12/Jun/2026:19:22:33|Fri, 12 Jun 2026 21:00:00)(\\.[0-9]{1,3}|:)?(Z|[ ]?[+-]0[12]:?00)?\\]?[ x:]{0,2}",
+        ) {
+            proptest::prop_assert!(may_be_whole(&line) || !WHOLE.is_match(&line), "{}", line);
+        }
     }
 
     #[test]

@@ -39,6 +39,18 @@ pub struct Dress<'a> {
 
 /// Takes the dress off a line.
 pub fn undress(line: &str) -> Dress<'_> {
+    let mut dress = outer(line);
+    own_header(&line[dress.outer..], &mut dress);
+    dress
+}
+
+/// The host that a line names before its message; empty where it names none.
+pub fn host(line: &str) -> &str {
+    outer(line).host
+}
+
+/// What names clock, host and speaker.
+fn outer(line: &str) -> Dress<'_> {
     let mut dress = Dress::default();
     for _ in 0..LAYERS {
         let rest = &line[dress.outer..];
@@ -48,7 +60,6 @@ pub fn undress(line: &str) -> Dress<'_> {
         dress.outer += length;
         dress.is_dressed = true;
     }
-    own_header(&line[dress.outer..], &mut dress);
     dress
 }
 

@@ -149,7 +149,7 @@ fn since_boot(seconds: i64, place: Option<&Place>, clocks: &Clocks) -> Option<St
 pub(super) fn host_of_lines<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<String> {
     lines.find_map(|line| {
         syslog(line)?;
-        Some(dress::undress(line).host.to_string())
+        Some(dress::host(line).to_string())
     })
 }
 
@@ -246,7 +246,7 @@ fn year(at: &str, now: DateTime<Utc>) -> Option<i32> {
 
 /// `Jun 26 11:17:25` before the host's name.
 fn syslog(line: &str) -> Option<&str> {
-    let host = dress::undress(line).host;
+    let host = dress::host(line);
     if host.is_empty() {
         return None;
     }
