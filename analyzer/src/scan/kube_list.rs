@@ -61,45 +61,6 @@ pub(super) fn parse_lines(
     Some(all.bounded(None))
 }
 
-/// Reads the objects that stand as a whole in a stretch of a list in which each is indented by so many blanks; gives the stretch
-/// without them, their lines left blank. The last object of the list is not read, so that what is left is a list.
-pub(super) fn parse_indented(
-    path: &str,
-    (bytes, indent): (&[u8], usize),
-    parse: fn(&Item<'_>) -> Parsed,
-) -> (Bounded, Vec<u8>) {
-    let (mut all, mut rest) = (All::default(), Vec::new());
-    let is_at = |line: &[u8], sign: &[u8]| {
-        let (blanks, behind) = line.split_at(indent.min(line.len()));
-        behind == sign && blanks.iter().all(|byte| *byte == b' ')
-    };
-    let mut begun: Option<(usize, u32)> = None;
-    let mut start = 0;
-    for (line, number) in bytes.split_inclusive(|byte| *byte == b'\n').zip(1u32..) {
-        let end = start + line.len();
-        let shown = line.trim_ascii_end();
-        if is_at(shown, b"{") {
-            rest.extend_from_slice(begun.map_or(&[], |(at, _)| &bytes[at..start]));
-            begun = Some((start, number));
-        } else if is_at(shown, b"},")
-            && let Some((at, first)) = begun.take()
-        {
-            let place = Place {
-                path: path.into(),
-                line: Some(first),
-            };
-            let item = bytes[at..start + indent + 1].trim_ascii_start();
-            all.add(read_item(item, place, parse));
-            rest.extend((first..=number).map(|_| b'\n'));
-        } else if begun.is_none() {
-            rest.extend_from_slice(line);
-        }
-        start = end;
-    }
-    rest.extend_from_slice(begun.map_or(&[], |(at, _)| &bytes[at..]));
-    (all.bounded(None), rest)
-}
-
 /// Whether a stretch holds the first line of a list, and whether its last one.
 pub(super) fn ends(bytes: &[u8]) -> (bool, bool) {
     let bytes = bytes.trim_ascii();
@@ -201,7 +162,7 @@ pub(super) fn parse(
 }
 
 /// What a parser makes of an object, and who changed the object last.
-fn read_item(json: &[u8], place: Place, parse: fn(&Item<'_>) -> Parsed) -> Parsed {
+pub(super) fn read_item(json: &[u8], place: Place, parse: fn(&Item<'_>) -> Parsed) -> Parsed {
     let (json, managers) = lean(json);
     let change = managers.and_then(|managers| changes::last(&place, &json, managers));
     let mut parsed = parse(&Item { json: &json, place });
@@ -323,7 +284,7 @@ fn several(text: &str) -> Option<Vec<&RawValue>> {
 
 /// What objects gave, facts of one kind together: of a large list there are very many.
 #[derive(Default)]
-struct All {
+pub(super) struct All {
     /// What they count, in bytes.
     cost: usize,
     facts: Facts,
@@ -332,7 +293,7 @@ struct All {
 }
 
 impl All {
-    fn add(&mut self, more: Parsed) {
+    pub(super) fn add(&mut self, more: Parsed) {
         for fact in more.facts {
             self.cost += fact.cost();
             self.facts.add(fact);
@@ -346,7 +307,7 @@ impl All {
         self.cost.div_ceil(USUAL)
     }
 
-    fn bounded(self, left_out: Option<u32>) -> Bounded {
+    pub(super) fn bounded(self, left_out: Option<u32>) -> Bounded {
         let cost = self.cost();
         let parsed = Parsed {
             facts: self.facts.into_kinds(),
@@ -390,47 +351,6 @@ mod tests {
         assert!(is_list(list.as_bytes()));
         let item = r#"{"metadata":{"name":"a"},"spec":{"volumes":[{"items":[{"ke"#;
         assert!(!is_list(item.as_bytes()));
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn objects_that_are_cut_out_and_the_rest_are_the_list(
-            sizes in proptest::collection::vec(0..4usize, 1..9),
-            at in 0..2000usize,
-        ) {
-            let items = sizes.iter().zip(0..).map(|(size, number)| {
-                let inner: Vec<_> = (0..*size).map(|at| serde_json::json!({ "a": at, "b": [{}, { "c": "},\n" }] })).collect();
-                serde_json::json!({ "metadata": { "name": format!("n{number}") }, "spec": inner })
-            });
-            let list = serde_json::json!({ "items": items.collect::<Vec<_>>(), "kind": "List" });
-            let text = serde_json::to_string_pretty(&list).unwrap();
-            let named = |item: &Item<'_>| {
-                let object: serde_json::Value = serde_json::from_slice(item.json).unwrap();
-                Parsed::problem(item.place.clone(), object["metadata"]["name"].as_str().unwrap())
-            };
-            let read = |bounded: Bounded, before: u32| -> Vec<(u32, String)> {
-                let problems = bounded.parsed.problems.into_iter();
-                problems.map(|one| (one.place.line.unwrap() + before, one.text)).collect()
-            };
-            let document = |text| Document { path: "x", node: "", text };
-            let wanted = read(parse(&document(&text), named, usize::MAX), 0);
-            proptest::prop_assert_eq!(wanted.len(), sizes.len());
-            // Pieces end with a line.
-            let at = text[..at.min(text.len())].rfind('\n').map_or(0, |end| end + 1);
-            let (first, second) = text.split_at(at);
-            let lines = u32::try_from(first.matches('\n').count()).unwrap();
-            let (cut, mut rest) = parse_indented("x", (first.as_bytes(), 4), named);
-            let mut found = read(cut, 0);
-            let (cut, more) = parse_indented("x", (second.as_bytes(), 4), named);
-            found.extend(read(cut, lines));
-            rest.extend(more);
-            let rest = String::from_utf8(rest).unwrap();
-            let left = read(parse(&document(&rest), named, usize::MAX), 0);
-            proptest::prop_assert!(left.len() <= 2);
-            found.extend(left);
-            found.sort();
-            proptest::prop_assert_eq!(found, wanted);
-        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod clean;
 mod faults;
 mod gather;
 mod hits;
+mod indented;
 pub mod joined;
 pub mod kube_list;
 pub mod leftovers;

@@ -14,7 +14,7 @@ use super::settled::Settling;
 use super::spill::{Kept, Spill};
 use super::starts::{self, Boot};
 use super::unwrap::Heard;
-use super::{Router, clean, faults, joined, kube_list, manual, typing};
+use super::{Router, clean, faults, indented, joined, kube_list, manual, typing};
 use crate::dress::document;
 use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, PieceOfLog};
@@ -259,7 +259,7 @@ impl Sink<'_> {
     ) -> bool {
         let (list, ends) = match out.indent {
             Some(indent) => {
-                let (list, rest) = kube_list::parse_indented(path, (bytes, indent), parse);
+                let (list, rest) = indented::parse(path, (bytes, indent), parse);
                 out.kept = self.spill.keep(&rest);
                 (list, (false, true))
             }
