@@ -10,15 +10,7 @@ use super::{Capture, Entry, Identity, Layout, Survey, Target};
 pub(super) static LAYOUT: Layout = Layout {
     id: "docker-containers",
     title: "logs of Docker's containers",
-    recognise: |survey| {
-        let files = survey.entries.iter();
-        let mut roots: Vec<String> = files
-            .filter_map(|entry| Some(container(&entry.path)?.0.to_owned()))
-            .collect();
-        roots.sort();
-        roots.dedup();
-        roots
-    },
+    recognise: |survey| survey.roots_of(|path| Some(container(path)?.0)),
     identity: |_: &Survey, _| Identity::default(),
     map: |survey: &Survey, capture: &Capture, path: &str| {
         let log = target(survey, capture, &format!("{}{path}", capture.root));

@@ -250,7 +250,11 @@ impl Plan {
             if let Some(size) = entry.size {
                 plan.sizes.insert(path.to_owned(), size);
             }
-            if let Some(indent) = object_lists::indent(&entry.text()) {
+            let may_be_list = entry.head.first() == Some(&b'{');
+            if let Some(indent) = may_be_list
+                .then(|| object_lists::indent(&entry.text()))
+                .flatten()
+            {
                 plan.indents.insert(path.to_owned(), indent);
             }
             plan.targets.insert(path.to_owned(), (index, target));

@@ -11,15 +11,7 @@ use super::{Capture, Identity, Layout, Survey, Target};
 pub(super) static LAYOUT: Layout = Layout {
     id: "node-pod-logs",
     title: "logs of pods of a node",
-    recognise: |survey| {
-        let files = survey.entries.iter();
-        let mut roots: Vec<String> = files
-            .filter_map(|entry| Some(File::of(&entry.path)?.root.to_owned()))
-            .collect();
-        roots.sort();
-        roots.dedup();
-        roots
-    },
+    recognise: |survey| survey.roots_of(|path| Some(File::of(path)?.root)),
     identity: |_: &Survey, _| Identity::default(),
     map: |survey: &Survey, capture: &Capture, path: &str| {
         let log = target(survey, &format!("{}{path}", capture.root));

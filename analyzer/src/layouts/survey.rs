@@ -1,5 +1,7 @@
 //! The survey: the names of all entries of an input and how each begins, read before its content.
 
+use std::collections::BTreeSet;
+
 use casefile_bundle::{Input, Limits, OpenError};
 
 /// Bytes of each entry that are kept.
@@ -102,23 +104,21 @@ impl Survey {
 
     /// What stands before this name in paths that hold it as a segment, or that end in it; each once.
     pub fn roots(&self, marker: &str) -> Vec<String> {
-        let mut roots: Vec<String> = Vec::new();
-        for entry in &self.entries {
-            let mut from = 0;
-            while let Some(at) = entry.path[from..].find(marker) {
-                let at = from + at;
-                let starts = at == 0 || entry.path[..at].ends_with('/');
-                let behind = &entry.path[at + marker.len()..];
-                if starts && (marker.ends_with('/') || behind.is_empty()) {
-                    roots.push(entry.path[..at].to_owned());
-                    break;
-                }
-                from = at + marker.len();
-            }
-        }
-        roots.sort();
-        roots.dedup();
-        roots
+        self.roots_of(|path| {
+            let places = memchr::memmem::find_iter(path.as_bytes(), marker);
+            let mut begins = places.filter(|at| {
+                let starts = *at == 0 || path[..*at].ends_with('/');
+                starts && (marker.ends_with('/') || *at + marker.len() == path.len())
+            });
+            Some(&path[..begins.next()?])
+        })
+    }
+
+    /// The roots that paths tell; each once.
+    pub fn roots_of<'s>(&'s self, root: impl Fn(&'s str) -> Option<&'s str>) -> Vec<String> {
+        let roots = self.entries.iter().filter_map(|entry| root(&entry.path));
+        let roots: BTreeSet<&str> = roots.collect();
+        roots.into_iter().map(str::to_owned).collect()
     }
 
     /// Roots at which a second name lies as well.

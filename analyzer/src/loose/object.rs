@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::Place;
-use crate::parsers::{Item, Parsed, plural, reader};
+use crate::parsers::{Item, Parsed, kind_of, read_as};
 
 /// Reads an object, whose text starts at this place.
 pub(crate) fn read(object: &Value, place: Place) -> Option<Parsed> {
@@ -17,9 +17,8 @@ pub(crate) fn read(object: &Value, place: Place) -> Option<Parsed> {
             ..Parsed::default()
         });
     }
-    let parse = reader(&plural(kind))?;
-    let json = serde_json::to_vec(object).ok()?;
-    Some(parse(&Item { json: &json, place }))
+    let json = &serde_json::to_vec(object).ok()?;
+    read_as(kind, &Item { json, place })
 }
 
 #[derive(Deserialize)]
@@ -28,12 +27,6 @@ struct Listed<'a> {
     kind: String,
     #[serde(borrow, default)]
     items: Option<Vec<&'a RawValue>>,
-}
-
-#[derive(Deserialize)]
-struct Kind {
-    #[serde(default)]
-    kind: String,
 }
 
 /// Reads an object or a list of objects in JSON that starts at this line of the text.
@@ -57,19 +50,16 @@ pub(crate) fn read_json(text: &str, path: &str, line: u32) -> Vec<Parsed> {
         }
     };
     let one = |json: &str, kind: &str, place: Place| {
-        let parse = reader(&plural(kind))?;
-        Some(parse(&Item {
-            json: json.as_bytes(),
-            place,
-        }))
+        let json = json.as_bytes();
+        read_as(kind, &Item { json, place })
     };
     match list.items {
         Some(items) => {
             // The items of a typed list (`PodList`) do not always say their kind themselves.
             let typed = list.kind.strip_suffix("List").unwrap_or("");
             let each = items.into_iter().filter_map(|item| {
-                let own = serde_json::from_str::<Kind>(item.get()).ok();
-                let own = own.map(|own| own.kind).filter(|kind| !kind.is_empty());
+                let own = kind_of(item.get().as_bytes()).ok();
+                let own = own.filter(|kind| !kind.is_empty());
                 one(item.get(), own.as_deref().unwrap_or(typed), at(item.get()))
             });
             each.collect()

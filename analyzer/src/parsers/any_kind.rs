@@ -15,21 +15,29 @@ pub(super) static PARSER: Parser = Parser {
     read: Read::Items(parse),
 };
 
-#[derive(Deserialize)]
-struct Kind {
-    #[serde(default)]
-    kind: String,
-}
-
 fn parse(item: &Item<'_>) -> Parsed {
-    let kind = match serde_json::from_slice::<Kind>(item.json) {
-        Ok(object) => object.kind,
+    match kind_of(item.json) {
+        Ok(kind) => read_as(&kind, item).unwrap_or_default(),
         Err(error) => {
             let text = format!("invalid JSON: {error}; this object is left out");
-            return Parsed::problem(item.place.clone(), text);
+            Parsed::problem(item.place.clone(), text)
         }
-    };
-    reader(&plural(&kind)).map_or_else(Parsed::default, |parse| parse(item))
+    }
+}
+
+/// The kind that an object in JSON says it is; empty where it says none.
+pub(crate) fn kind_of(json: &[u8]) -> serde_json::Result<String> {
+    #[derive(Deserialize)]
+    struct Kind {
+        #[serde(default)]
+        kind: String,
+    }
+    Ok(serde_json::from_slice::<Kind>(json)?.kind)
+}
+
+/// Reads an object as one of this kind; none where nothing reads such objects.
+pub(crate) fn read_as(kind: &str, item: &Item<'_>) -> Option<Parsed> {
+    Some(reader(&plural(kind))?(item))
 }
 
 /// What reads objects of a kind, called by its plural; none where nothing does.

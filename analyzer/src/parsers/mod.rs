@@ -19,7 +19,7 @@ mod router;
 mod runs;
 
 pub use crate::lines::Channel;
-pub(crate) use any_kind::{PRINTED, plural, reader};
+pub(crate) use any_kind::{PRINTED, kind_of, plural, read_as, reader};
 use casefile_bundle::Entry;
 pub(crate) use cluster_parts::kubeadm;
 pub(crate) use driver_lines::QUARTER;
