@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::Place;
-use crate::parsers::{Item, Parsed, kind_of, read_as};
+use crate::parsers::{Item, Parsed, kind_of, plural, read_as, reader};
 
 /// Reads an object, whose text starts at this place.
 pub(crate) fn read(object: &Value, place: Place) -> Option<Parsed> {
@@ -17,8 +17,10 @@ pub(crate) fn read(object: &Value, place: Place) -> Option<Parsed> {
             ..Parsed::default()
         });
     }
+    // No object is written that nothing reads.
+    let parse = reader(&plural(kind))?;
     let json = &serde_json::to_vec(object).ok()?;
-    read_as(kind, &Item { json, place })
+    Some(parse(&Item { json, place }))
 }
 
 #[derive(Deserialize)]
