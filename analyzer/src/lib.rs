@@ -12,7 +12,6 @@ pub mod diagnose;
 pub mod dress;
 pub mod facts;
 pub mod fix;
-mod form;
 pub mod grade;
 pub mod join;
 pub mod layouts;
@@ -33,6 +32,7 @@ mod spread;
 mod tables;
 mod words;
 
+use casefile_shapes::form;
 pub use casefile_sim_cluster::{flat, helm, scheduling};
 pub use casefile_sim_net as firewall;
 pub use casefile_sim_node::{containerd, ending, gpu, runtimes};

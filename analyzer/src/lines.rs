@@ -1,6 +1,5 @@
 //! Log lines: the text of a raw line, its time and who said it, decoded only when a literal matched.
 
-pub(crate) mod drawn;
 mod journal;
 pub(crate) mod json_file;
 mod layout;

@@ -16,7 +16,6 @@ const ORDER: &[&str] = &[
     "shared",
     "model",
     "words",
-    "form",
     "spread",
     "grade",
     "facts",
@@ -46,12 +45,13 @@ const ORDER: &[&str] = &[
     "commands",
 ];
 
-/// Modules that `lib.rs` re-exports from the simulators' crates, which lie below everything.
-const SIMULATORS: &[&str] = &[
+/// Modules that `lib.rs` re-exports from crates that lie below everything: shapes, and the simulators'.
+const BELOW: &[&str] = &[
     "containerd",
     "ending",
     "firewall",
     "flat",
+    "form",
     "gpu",
     "helm",
     "runtimes",
@@ -144,7 +144,7 @@ fn arrows() -> Arrows {
         }
         let text = std::fs::read_to_string(&file).unwrap();
         for name in used(&without_comments(without_tests(&text))) {
-            if name != top && !SIMULATORS.contains(&name) {
+            if name != top && !BELOW.contains(&name) {
                 arrows
                     .entry((top.clone(), name.to_owned()))
                     .or_default()

@@ -1,8 +1,8 @@
 //! Commands with what the bundle knows: the pod, the node and the card that a rule leaves open.
 
-use crate::lines::drawn;
 use crate::model::{Analysis, Incident};
 use crate::rules::template::is_shell_word;
+use casefile_shapes::alphabet;
 
 /// What stands in commands of rules for something that a person chooses, and what it means.
 const NAMES: &[(&str, &str)] = &[
@@ -264,7 +264,7 @@ fn deployment(pod: &str) -> Option<&str> {
     let rest = without_own(pod)?;
     let (name, hash) = rest.rsplit_once('-')?;
     let fits = (6..=10).contains(&hash.len()) && !name.is_empty();
-    (fits && drawn::are_letters(hash.as_bytes())).then_some(name)
+    (fits && alphabet::are_letters(hash.as_bytes())).then_some(name)
 }
 
 /// The DaemonSet that a pod's name tells: `NAME-` with five characters of its own, where no ReplicaSet stands between.
@@ -278,7 +278,7 @@ fn daemonset(pod: &str) -> Option<&str> {
 /// A pod's name without the five characters that its controller drew.
 fn without_own(pod: &str) -> Option<&str> {
     let (rest, own) = pod.rsplit_once('-')?;
-    drawn::is_end_of_pod(own).then_some(rest)
+    alphabet::is_end_of_pod(own).then_some(rest)
 }
 
 /// The next name that a command leaves open: where it begins and ends, and its index in [`NAMES`].

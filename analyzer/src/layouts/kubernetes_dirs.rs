@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use casefile_bundle::Entry;
 
 use super::{Capture, Part, Survey, Target};
-use crate::lines::drawn;
 use crate::parsers::{Read, Router};
+use casefile_shapes::alphabet;
 
 /// Kinds whose objects have no namespace.
 const OF_CLUSTER: [&str; 13] = [
@@ -44,7 +44,7 @@ pub(super) fn pod_and_rest(name: &str) -> Option<(&str, &str)> {
     let mut end = 0;
     for part in name.split('-') {
         end += part.len();
-        if end > part.len() && drawn::is_end_of_pod(part) && end + 1 < name.len() {
+        if end > part.len() && alphabet::is_end_of_pod(part) && end + 1 < name.len() {
             return Some((&name[..end], &name[end + 1..]));
         }
         end += 1;

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use casefile_catalogue_files::needs::{Needs, signs};
+use casefile_shapes::index::{Held, Needle};
 use regex_syntax::hir::Hir;
 
-use super::index::{Held, Needle};
 use crate::scan::literals;
 use crate::shipped;
 

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use chrono::{DateTime, Utc};
 
 use super::Expression;
-use super::expression::{Caught, kept};
+use super::caught::{Caught, kept, shown};
 use crate::dress::Voice;
 use crate::lines::LogLine;
 use crate::model::Place;
@@ -74,7 +74,7 @@ impl Hit {
             speaker: line.speaker.as_ref().into(),
             captures,
             place: line.place(),
-            text: regex.around(line.shown()),
+            text: shown(regex, line.shown()),
             at: line.at,
             last: line.at,
             count: 1,

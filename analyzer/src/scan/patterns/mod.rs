@@ -3,29 +3,23 @@
 //! An index holds a text of each pattern that a line must contain for it to match. Where one stands, the pattern's
 //! other texts are looked for, and only then the line is decoded and the expression tried.
 
-mod abstract_match;
-mod always;
-mod before;
 mod boots;
+mod caught;
 mod certain;
 mod clauses;
-mod drawn;
-mod expression;
 mod hit;
-mod index;
-mod open_text;
-mod radix;
-mod runs;
+mod line_pattern;
 mod search;
-mod shape;
 mod shapes;
-mod steps;
-mod tries;
-mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};
 
+use casefile_shapes::abstract_match;
+pub use casefile_shapes::expression::Expression;
+use casefile_shapes::index::{Held, Index};
+use casefile_shapes::tries::Tries;
+use casefile_shapes::words::Words;
 use regex_automata::nfa::thompson::NFA;
 
 use crate::dress::Voice;
@@ -35,12 +29,9 @@ use crate::parsers::{Channel, EXTRACTORS, Said};
 use crate::shared::Shared;
 use crate::{shipped, spread};
 use clauses::Clauses;
-pub use expression::{Expression, LinePattern};
 pub use hit::{Captures, Found, Hit};
-use index::{Held, Index};
+pub use line_pattern::LinePattern;
 use shapes::{Learnt, Shapes};
-use tries::Tries;
-use words::Words;
 
 /// The compiled set.
 pub struct Patterns {
@@ -212,7 +203,7 @@ impl Patterns {
             subject: said.subject.as_str().into(),
             speaker: Shared::default(),
             place: said.place.clone(),
-            text: self.patterns.get(index)?.regex.around(&said.text),
+            text: caught::shown(&self.patterns.get(index)?.regex, &said.text),
             at: said.at,
             last: said.at,
             count: said.count,

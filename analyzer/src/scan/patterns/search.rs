@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::PoisonError;
 
+use casefile_shapes::index::{Held, Index};
 use smallvec::SmallVec;
 
+use super::caught::{self, Caught, kept};
 use super::certain::Certain;
 use super::clauses::Clauses;
-use super::expression::{Caught, kept};
 use super::hit::{Captures, Counter, Found, add_alike};
-use super::index::{Held, Index};
 use super::shapes::{Possible, Shapes, Text};
 use super::{Patterns, boots, is_log};
 use crate::dress::{Nature, Voice};
@@ -124,7 +124,8 @@ impl Patterns {
     ) -> Option<Caught<'t>> {
         let known = certain.iter().find(|one| one.number as usize == index);
         let known = known.and_then(|one| one.caught(text));
-        known.or_else(|| self.patterns[index].regex.captures(&self.tries, text))
+        let regex = &self.patterns[index].regex;
+        known.or_else(|| regex.captures(&self.tries, text).map(caught::sorted))
     }
 
     /// Whether what asks is patterns of which so few are to be tried that nothing has to be looked for before.

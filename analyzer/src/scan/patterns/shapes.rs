@@ -6,13 +6,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::abstract_match::Follower;
-use super::before::Before;
+use casefile_shapes::abstract_match::Follower;
+use casefile_shapes::before::Before;
+use casefile_shapes::index::Held;
+use casefile_shapes::radix::{End, Radix};
+use casefile_shapes::shape::{self, Written};
+
+use super::Patterns;
 use super::certain::Certain;
-use super::index::Held;
-use super::radix::{End, Radix};
-use super::shape::Written;
-use super::{Patterns, shape};
 use crate::parsers::Channel;
 
 /// Bytes of shapes that are remembered.

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use super::{shape, words};
+use crate::{shape, words};
 
 /// A text of which parts may stand at open places.
-pub(super) struct OpenText {
+pub(crate) struct OpenText {
     text: Box<[u8]>,
     /// The longest stretch of it that may not.
     middle: Range<usize>,
@@ -16,7 +16,7 @@ pub(super) struct OpenText {
 
 impl OpenText {
     /// A text in lower case; none where no part of it can stand at an open place.
-    pub(super) fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         // Between other bytes only what has a digit is an open place; at an end of the text it may have one outside.
         let may_be_open = |word: &Range<usize>| {
@@ -47,7 +47,7 @@ impl OpenText {
     }
 
     /// Whether it may stand in a line of a shape, which is given in lower case, a part of it at an open place.
-    pub(super) fn may_stand(&self, shape: &[u8]) -> bool {
+    pub(crate) fn may_stand(&self, shape: &[u8]) -> bool {
         let before = || self.text[..self.middle.start].iter().rev();
         let behind = || self.text[self.middle.end..].iter();
         self.finder.find_iter(shape).any(|at| {
@@ -94,8 +94,8 @@ fn may_go_on_open<'b>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::Words;
     use super::*;
+    use crate::words::Words;
 
     proptest::proptest! {
         #[test]

@@ -11,7 +11,7 @@ use regex_automata::util::primitives::PatternID;
 use regex_automata::{Input, Match};
 use smallvec::SmallVec;
 
-use crate::form::ascii;
+use crate::ascii;
 
 /// What one expression may remember of its own states, in bytes. The crate's own bound is 2 MiB.
 const STATES: usize = 1 << 20;
@@ -37,7 +37,7 @@ static COMPILED: AtomicUsize = AtomicUsize::new(0);
 
 /// An expression for texts that are ASCII, compiled. What it remembers is kept in [`Tries`].
 #[derive(Debug)]
-pub(super) struct Compiled {
+pub struct Compiled {
     source: Box<str>,
     /// It is without its bounds from this one on.
     least: Option<usize>,
@@ -82,7 +82,7 @@ impl Numbered {
 
 impl Compiled {
     /// An expression, without its bounds from `least` on, if given; none where it is too large.
-    pub(super) fn of(source: &str, least: Option<usize>) -> Option<Self> {
+    pub fn of(source: &str, least: Option<usize>) -> Option<Self> {
         Some(Self {
             source: source.into(),
             least,
@@ -113,13 +113,13 @@ impl Compiled {
     }
 
     /// The names of what it captures.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         let info = self.first.regex.group_info();
         info.pattern_names(PatternID::ZERO).flatten()
     }
 
     /// Whether it matches.
-    pub(super) fn is_match(&self, tries: &Tries, text: &str) -> bool {
+    pub fn is_match(&self, tries: &Tries, text: &str) -> bool {
         tries.of(self, text.len(), |one, cache| {
             // One that walks is faster where it need not stop at the earliest end.
             let input = Input::new(text).earliest(one.remembers);
@@ -128,13 +128,13 @@ impl Compiled {
     }
 
     /// The same where it is seldom asked: it keeps what it remembers itself.
-    pub(super) fn is_match_alone(&self, text: &str) -> bool {
+    pub fn is_match_alone(&self, text: &str) -> bool {
         let input = Input::new(text);
         self.first.regex.search_half(&input).is_some()
     }
 
     /// What it matches first.
-    pub(super) fn find(&self, tries: &Tries, text: &[u8]) -> Option<Match> {
+    pub fn find(&self, tries: &Tries, text: &[u8]) -> Option<Match> {
         let input = Input::new(text);
         tries.of(self, text.len(), |one, cache| {
             one.regex.search_with(cache, &input)
@@ -142,7 +142,7 @@ impl Compiled {
     }
 
     /// What its groups match.
-    pub(super) fn captures(&self, tries: &Tries, text: &str) -> Captures {
+    pub fn captures(&self, tries: &Tries, text: &str) -> Captures {
         let mut matched = self.first.regex.create_captures();
         let input = Input::new(text);
         tries.of(self, text.len(), |one, cache| {
@@ -153,7 +153,7 @@ impl Compiled {
 }
 
 /// What is remembered of the expressions that were tried, by all threads: two of them seldom try the same one at once.
-pub(super) struct Tries {
+pub struct Tries {
     /// By the number of the expression: the first by its rest, what is behind it by the quotient.
     shelves: [Mutex<Shelf>; SHELVES],
     bytes: AtomicUsize,
@@ -182,7 +182,7 @@ impl Default for Tries {
 
 impl Tries {
     /// Forgets what takes much room.
-    pub(super) fn rest(&self) {
+    pub fn rest(&self) {
         const LITTLE: usize = 1 << 20;
         if self.bytes.load(Ordering::Relaxed) > LITTLE {
             self.forget();

@@ -2,11 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::shape::{OTHER, kind};
+use crate::shape::{OTHER, kind};
 
 /// The beginning of the text before, with what is known at places of it: lines that follow one another begin alike, for
 /// their time is the same up to its seconds. What is known at a place depends on the bytes up to there alone.
-pub(super) struct Before<K> {
+pub struct Before<K> {
     text: SmallVec<[u8; BEGINNING]>,
     joints: SmallVec<[(usize, K); MOST_JOINTS]>,
 }
@@ -26,13 +26,13 @@ impl<K> Default for Before<K> {
 
 impl<K: Copy> Before<K> {
     /// Forgets the text before: the next is none of its kind.
-    pub(super) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.text.clear();
         self.joints.clear();
     }
 
     /// The next byte to be looked at, and what is known there, if a text begins as the one before did.
-    pub(super) fn joint(&mut self, text: &[u8]) -> Option<(usize, K)> {
+    pub fn joint(&mut self, text: &[u8]) -> Option<(usize, K)> {
         let same = common(&self.text, text);
         let shared = self.joints.iter().filter(|(at, _)| *at < same);
         self.joints.truncate(shared.count());
@@ -40,7 +40,7 @@ impl<K: Copy> Before<K> {
     }
 
     /// Takes the beginning of a text instead; joints that it shares stay.
-    pub(super) fn take(&mut self, text: &[u8]) {
+    pub fn take(&mut self, text: &[u8]) {
         self.text.clear();
         self.text
             .extend_from_slice(&text[..text.len().min(BEGINNING)]);
@@ -49,7 +49,7 @@ impl<K: Copy> Before<K> {
     /// Notes a place behind digits and letters. Nothing behind the byte there is looked at for what stands before it, unless
     /// that is a hyphen: ids and drawn names go on behind one.
     #[inline]
-    pub(super) fn note(&mut self, text: &[u8], (at, known): (usize, K)) {
+    pub fn note(&mut self, text: &[u8], (at, known): (usize, K)) {
         let next = text.get(at).filter(|_| at < BEGINNING);
         let ends = next.is_some_and(|byte| kind(*byte) == OTHER && *byte != b'-');
         if ends && self.joints.len() < MOST_JOINTS {

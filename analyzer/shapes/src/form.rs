@@ -1,18 +1,18 @@
 //! Expressions of our own: what a line must look like that a parser or a reader takes.
 
-pub(crate) mod ascii;
-
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use regex::{Captures, Match, Regex};
+
+use crate::ascii;
 
 /// An expression that is compiled when it is first needed.
 ///
 /// Twice: nearly all lines are ASCII, and for those an expression that knows nothing else matches the same and is made
 /// in a seventh of the time. With all letters and digits of Unicode, the hundred of them cost a small text more than
 /// all the rest of its analysis.
-pub(crate) struct Form {
+pub struct Form {
     source: Source,
     ascii: OnceLock<Option<Regex>>,
     full: OnceLock<Option<Regex>>,
@@ -25,12 +25,12 @@ enum Source {
 
 impl Form {
     /// An expression as written. One that does not compile matches nothing; tests of its user notice.
-    pub(crate) const fn new(source: &'static str) -> Self {
+    pub const fn new(source: &'static str) -> Self {
         Self::of(Source::Written(source))
     }
 
     /// An expression that is put together from parts.
-    pub(crate) const fn made(source: fn() -> String) -> Self {
+    pub const fn made(source: fn() -> String) -> Self {
         Self::of(Source::Made(source))
     }
 
@@ -43,7 +43,7 @@ impl Form {
     }
 
     /// As it is written.
-    pub(crate) fn source(&self) -> Cow<'static, str> {
+    pub fn source(&self) -> Cow<'static, str> {
         match self.source {
             Source::Written(source) => Cow::Borrowed(source),
             Source::Made(make) => Cow::Owned(make()),
@@ -51,7 +51,7 @@ impl Form {
     }
 
     /// The expression for a text.
-    pub(crate) fn on(&self, text: &str) -> Option<&Regex> {
+    pub fn on(&self, text: &str) -> Option<&Regex> {
         let compiled = if text.is_ascii() {
             let compile = || Regex::new(&ascii::narrow(&self.source())?).ok();
             self.ascii.get_or_init(compile)
@@ -62,22 +62,22 @@ impl Form {
     }
 
     /// Whether it matches.
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    pub fn is_match(&self, text: &str) -> bool {
         self.on(text).is_some_and(|regex| regex.is_match(text))
     }
 
     /// Where it first matches.
-    pub(crate) fn find<'t>(&self, text: &'t str) -> Option<Match<'t>> {
+    pub fn find<'t>(&self, text: &'t str) -> Option<Match<'t>> {
         self.on(text)?.find(text)
     }
 
     /// What it captures where it first matches.
-    pub(crate) fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
+    pub fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
         self.on(text)?.captures(text)
     }
 
     /// The same where most texts do not match: nothing is made ready for captures before it is known that there are any.
-    pub(crate) fn rare_captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
+    pub fn rare_captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
         let regex = self.on(text)?;
         regex.is_match(text).then(|| regex.captures(text))?
     }

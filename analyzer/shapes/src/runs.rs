@@ -2,15 +2,15 @@
 
 /// Where in an open place a state was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Run {
-    pub(super) letters: Letters,
+pub(crate) struct Run {
+    pub(crate) letters: Letters,
     /// A digit was read, or need not be: before that a place of numbers does not end.
-    pub(super) has_digit: bool,
+    pub(crate) has_digit: bool,
 }
 
 /// The letters that were read last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Letters {
+pub(crate) enum Letters {
     /// None, or what they are does not matter.
     None,
     /// So many of any kind, which are at most three.
@@ -25,24 +25,24 @@ pub(super) enum Letters {
 
 impl Run {
     /// How many of them are told apart by a number; those that name letters are kept in a set.
-    pub(super) const NUMBERS: usize = 12;
+    pub(crate) const NUMBERS: usize = 12;
 
     /// Nothing is to be remembered.
-    pub(super) const FREE: Self = Self::after(Letters::None);
+    pub(crate) const FREE: Self = Self::after(Letters::None);
 
     /// After a digit.
-    pub(super) const fn after(letters: Letters) -> Self {
+    pub(crate) const fn after(letters: Letters) -> Self {
         Self {
             letters,
             has_digit: true,
         }
     }
 
-    pub(super) fn with(self, letters: Letters) -> Self {
+    pub(crate) fn with(self, letters: Letters) -> Self {
         Self { letters, ..self }
     }
 
-    pub(super) fn number(self) -> Option<usize> {
+    pub(crate) fn number(self) -> Option<usize> {
         let letters = match self.letters {
             Letters::None => 0,
             Letters::Any(count) => usize::from(count.clamp(1, 3)),

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use memchr::memmem::Finder;
 
-use super::open_text::OpenText;
+use crate::open_text::OpenText;
 
 /// Bits of the hash of four bytes.
 const BITS: u32 = 17;
@@ -33,7 +33,7 @@ struct Place {
 }
 
 /// Texts to look for, whatever their case.
-pub(super) struct Index {
+pub struct Index {
     /// Which hashes some text has.
     bits: Box<[u64; NUMBERS]>,
     /// Hash table of folded four bytes to a range of `places`.
@@ -48,11 +48,15 @@ pub(super) struct Index {
 
 impl Index {
     /// Texts of at least three bytes in lower case, each with what asks for it.
-    pub(super) fn new<'t>(texts: impl Iterator<Item = (&'t str, u32)>) -> Self {
+    pub fn new<'t>(texts: impl Iterator<Item = (&'t str, u32)>) -> Self {
         let mut owners: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (text, owner) in texts.filter(|(text, _)| text.len() > 2) {
             owners.entry(text).or_default().push(owner);
         }
+        Self::of(owners)
+    }
+
+    fn of(owners: BTreeMap<&str, Vec<u32>>) -> Self {
         let counts = Counts::of(owners.keys().map(|text| text.as_bytes()));
         let mut grams: Vec<(u32, Place)> = Vec::with_capacity(owners.len());
         let mut short = Vec::new();
@@ -116,7 +120,7 @@ impl Index {
     }
 
     /// Calls a function with what asks for each text that stands in the line, perhaps several times.
-    pub(super) fn search(&self, line: &[u8], found: &mut impl FnMut(&[u32])) {
+    pub fn search(&self, line: &[u8], found: &mut dyn FnMut(&[u32])) {
         let mut at = 0;
         // Four places at once, of which most often none has a text.
         while let Some(eight) = line.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -147,7 +151,7 @@ impl Index {
 
     /// Calls a function with what asks for each text of which a part may stand at an open place of a shape, which is given in
     /// lower case.
-    pub(super) fn search_open(&self, shape: &[u8], found: &mut impl FnMut(&[u32])) {
+    pub fn search_open(&self, shape: &[u8], found: &mut dyn FnMut(&[u32])) {
         let open = self.open.get_or_init(|| {
             let texts = self.texts.iter().zip(0u32..);
             let open = |text: &Text| OpenText::new(str::from_utf8(&text.bytes).ok()?);
@@ -170,7 +174,7 @@ impl Index {
     }
 
     #[inline]
-    fn look(&self, line: &[u8], at: usize, gram: u32, found: &mut impl FnMut(&[u32])) {
+    fn look(&self, line: &[u8], at: usize, gram: u32, found: &mut dyn FnMut(&[u32])) {
         if self.marked(gram) & 1 != 0 {
             self.compare(line, at, gram, hash(gram), found);
         }
@@ -182,7 +186,7 @@ impl Index {
         at: usize,
         gram: u32,
         hash: usize,
-        found: &mut impl FnMut(&[u32]),
+        found: &mut dyn FnMut(&[u32]),
     ) {
         let mask = self.slots.len() - 1;
         let mut slot = hash & mask;
@@ -292,14 +296,14 @@ fn commonness(byte: u8) -> u32 {
 
 /// A line that several texts are looked for in: in lower case, with marks for which four bytes it holds.
 #[derive(Default)]
-pub(super) struct Held {
+pub struct Held {
     lower: Vec<u8>,
     marks: [u64; 32],
 }
 
 impl Held {
     /// Takes the next line.
-    pub(super) fn take(&mut self, line: &[u8]) {
+    pub fn take(&mut self, line: &[u8]) {
         self.lower.clear();
         self.lower.extend_from_slice(line);
         self.lower.make_ascii_lowercase();
@@ -312,7 +316,7 @@ impl Held {
     }
 
     /// Whether a text in lower case stands in the line, whatever the case there.
-    pub(super) fn holds(&self, text: &Needle) -> bool {
+    pub fn holds(&self, text: &Needle) -> bool {
         let mark = usize::from(text.mark);
         self.marks[mark / 64] & (1 << (mark % 64)) != 0 && text.finder.find(&self.lower).is_some()
     }
@@ -320,19 +324,19 @@ impl Held {
 
 impl Held {
     /// Whether a text may stand in some line of the shape that was taken.
-    pub(super) fn may_hold(&self, text: &Needle) -> bool {
+    pub fn may_hold(&self, text: &Needle) -> bool {
         let open = text.open.as_ref();
         self.holds(text) || open.is_some_and(|open| open.may_stand(&self.lower))
     }
 
     /// The line in lower case.
-    pub(super) fn lower(&self) -> &[u8] {
+    pub fn lower(&self) -> &[u8] {
         &self.lower
     }
 }
 
 /// A text that is looked for in single lines.
-pub(super) struct Needle {
+pub struct Needle {
     /// The mark of its rarest four bytes; of a shorter text one that every line has.
     mark: u16,
     finder: Finder<'static>,
@@ -340,7 +344,7 @@ pub(super) struct Needle {
 }
 
 impl Needle {
-    pub(super) fn new(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let four = four(&bytes[rarest(bytes)..]);
         let mark = four.map_or(0, |four| mark(gram(four)));

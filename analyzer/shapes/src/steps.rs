@@ -5,10 +5,10 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 use regex_syntax::is_word_byte;
 
-use super::shape::is_open;
+use crate::shape::is_open;
 
 /// Where a state leads to over a byte.
-pub(super) fn after(state: &State, byte: u8) -> Option<StateID> {
+pub(crate) fn after(state: &State, byte: u8) -> Option<StateID> {
     match state {
         State::ByteRange { trans } => trans.matches_byte(byte).then_some(trans.next),
         State::Sparse(all) => all.matches_byte(byte),
@@ -18,7 +18,7 @@ pub(super) fn after(state: &State, byte: u8) -> Option<StateID> {
 }
 
 /// The states that wait for a byte, reached from these over anchors that hold; none where a match is reached.
-pub(super) fn waiting(
+pub(crate) fn waiting(
     nfa: &NFA,
     from: &[StateID],
     holds: impl Fn(Look) -> bool,
@@ -45,12 +45,12 @@ pub(super) fn waiting(
 }
 
 /// The same from where a match begins, anchors left aside.
-pub(super) fn waiting_at_start(nfa: &NFA) -> Option<Vec<StateID>> {
+pub(crate) fn waiting_at_start(nfa: &NFA) -> Option<Vec<StateID>> {
     waiting(nfa, &[nfa.start_anchored()], |_| true)
 }
 
 /// Whether an anchor holds between two bytes of a shape. What stands at open places are letters and digits.
-pub(super) fn holds(look: Look, before: Option<u8>, behind: Option<u8>) -> Option<bool> {
+pub(crate) fn holds(look: Look, before: Option<u8>, behind: Option<u8>) -> Option<bool> {
     let is_word = |byte: Option<u8>| byte.is_some_and(|byte| is_open(byte) || is_word_byte(byte));
     let (word_before, word_behind) = (is_word(before), is_word(behind));
     Some(match look {

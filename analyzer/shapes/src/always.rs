@@ -4,12 +4,12 @@
 use regex_automata::nfa::thompson::NFA;
 use regex_automata::util::primitives::StateID;
 
-use super::shape::{is_open, may_stand_at};
-use super::steps::{after, holds, waiting, waiting_at_start};
+use crate::shape::{is_open, may_stand_at};
+use crate::steps::{after, holds, waiting, waiting_at_start};
 
 /// Whether an automaton without captures, which need not match at the beginning, matches every line of a shape. Where that
 /// is not found it may all the same.
-pub(super) fn matches_always(nfa: &NFA, shape: &[u8]) -> bool {
+pub fn matches_always(nfa: &NFA, shape: &[u8]) -> bool {
     let search = Search { nfa };
     let begins = begins(nfa);
     let mut reached: Vec<StateID> = Vec::new();
@@ -108,10 +108,10 @@ fn sorted(mut states: Vec<StateID>) -> Vec<StateID> {
 mod tests {
     use regex::bytes::Regex;
 
-    use super::super::abstract_match::automaton;
-    use super::super::shape;
-    use super::super::words::Words;
     use super::*;
+    use crate::abstract_match::automaton;
+    use crate::shape;
+    use crate::words::Words;
 
     const SOURCES: [&str; 8] = [
         r"(?i)pull\S*.*unauthorized",

@@ -2,7 +2,7 @@
 //! 3, so that no words come up.
 
 /// Its letters and digits, as ranges.
-pub(crate) const RANGES: [(u8, u8); 8] = [
+pub const RANGES: [(u8, u8); 8] = [
     (b'2', b'2'),
     (b'4', b'9'),
     (b'b', b'd'),
@@ -31,17 +31,17 @@ const fn letters() -> [bool; 256] {
 }
 
 /// Whether a byte is of it.
-pub(crate) fn is_letter(byte: u8) -> bool {
+pub fn is_letter(byte: u8) -> bool {
     LETTERS[usize::from(byte)]
 }
 
 /// Whether all bytes are.
-pub(crate) fn are_letters(token: &[u8]) -> bool {
+pub fn are_letters(token: &[u8]) -> bool {
     token.iter().all(|byte| is_letter(*byte))
 }
 
 /// Whether it is the end that a controller draws for the name of a pod.
-pub(crate) fn is_end_of_pod(part: &str) -> bool {
+pub fn is_end_of_pod(part: &str) -> bool {
     part.len() == 5 && are_letters(part.as_bytes())
 }
 

@@ -2,23 +2,23 @@
 
 use std::ops::Range;
 
-use super::before::Before;
-use super::drawn::{self, is_uuid};
-use super::words::{self, Words};
-use crate::lines::drawn::{are_letters, is_letter};
+use crate::alphabet::{are_letters, is_letter};
+use crate::before::Before;
+use crate::drawn::{self, is_uuid};
+use crate::words::{self, Words};
 
 /// An open place of digits.
-pub(super) const DIGITS: u8 = 0x80;
+pub const DIGITS: u8 = 0x80;
 /// An open place of a number in base 16: digits and the letters `a` to `f`.
-pub(super) const HEX: u8 = 0x81;
+pub const HEX: u8 = 0x81;
 /// An open place of digits and letters, of which no more than three stand together unless all are of base 16.
-pub(super) const MIXED: u8 = 0x82;
+pub const MIXED: u8 = 0x82;
 
 /// An open place of a part of a UUID: digits and the letters `a` to `f`, perhaps letters only.
-pub(super) const ID: u8 = 0x84;
+pub const ID: u8 = 0x84;
 
 /// Whether a byte in lower case may stand at an open place.
-pub(super) fn may_stand_at(byte: u8, place: u8) -> bool {
+pub fn may_stand_at(byte: u8, place: u8) -> bool {
     match place {
         DIGITS => byte.is_ascii_digit(),
         HEX | ID => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
@@ -28,19 +28,19 @@ pub(super) fn may_stand_at(byte: u8, place: u8) -> bool {
 }
 
 /// An open place of a part of a name that Kubernetes draws: letters and digits of its alphabet.
-pub(super) const DRAWN: u8 = 0x83;
+pub const DRAWN: u8 = 0x83;
 
 /// Runs of so many letters or more stand in a shape as they are: they are words. Shorter ones by one letter do where
 /// they are known as words.
-pub(super) const WORD: usize = 4;
+pub const WORD: usize = 4;
 
 /// Whether a byte of a shape is an open place.
-pub(super) fn is_open(byte: u8) -> bool {
+pub fn is_open(byte: u8) -> bool {
     byte >= DIGITS
 }
 
 /// A byte of a shape as it may stand in a line of it.
-pub(super) fn sample(byte: u8) -> u8 {
+pub fn sample(byte: u8) -> u8 {
     match is_open(byte) {
         true => b'4',
         false => byte,
@@ -48,10 +48,10 @@ pub(super) fn sample(byte: u8) -> u8 {
 }
 
 /// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
-pub(super) const OTHER: u8 = 0;
-pub(super) const DIGIT: u8 = 1;
-pub(super) const HEX_LETTER: u8 = 2;
-pub(super) const LETTER: u8 = 4;
+pub const OTHER: u8 = 0;
+pub const DIGIT: u8 = 1;
+pub const HEX_LETTER: u8 = 2;
+pub const LETTER: u8 = 4;
 
 static KINDS: [u8; 256] = kinds();
 
@@ -70,13 +70,12 @@ const fn kinds() -> [u8; 256] {
     kinds
 }
 
-pub(super) fn kind(byte: u8) -> u8 {
+pub fn kind(byte: u8) -> u8 {
     KINDS[byte as usize]
 }
 
 /// The shape of a text; none where it has none: it is not ASCII, or a record of JSON writes a character of it as a number.
-#[cfg(test)]
-pub(super) fn of(text: &[u8], is_escaped: bool, words: &Words) -> Option<Vec<u8>> {
+pub fn of(text: &[u8], is_escaped: bool, words: &Words) -> Option<Vec<u8>> {
     let has_one = text.is_ascii() && (!is_escaped || escapes_letters(text));
     has_one.then(|| {
         let mut shape = Vec::new();
@@ -88,7 +87,7 @@ pub(super) fn of(text: &[u8], is_escaped: bool, words: &Words) -> Option<Vec<u8>
 
 /// How much of a text is in its shape at a place of it.
 #[derive(Clone, Copy)]
-pub(super) struct Written {
+pub struct Written {
     /// The first byte of the text that is not in the shape yet.
     copied: usize,
     /// Length of the shape.
@@ -99,7 +98,7 @@ pub(super) struct Written {
 /// ASCII; where it is a part of JSON, it writes no character as a number.
 ///
 /// Only what holds a digit can be open, so the text is gone through from digit to digit.
-pub(super) fn follow(
+pub fn follow(
     before: &mut Before<Written>,
     (text, is_escaped): (&[u8], bool),
     words: &Words,
@@ -125,11 +124,7 @@ pub(super) fn follow(
 
 /// Where from a place on the next digits and letters stand of which one is a digit, with their length and kinds.
 #[inline]
-pub(super) fn next_token(
-    text: &[u8],
-    mut at: usize,
-    is_escaped: bool,
-) -> Option<(usize, (usize, u8))> {
+pub fn next_token(text: &[u8], mut at: usize, is_escaped: bool) -> Option<(usize, (usize, u8))> {
     while let Some(digit) = next_digit(text, at) {
         let start = token_start(text, digit, is_escaped);
         let (length, kinds) = token_at(&text[start..]);
@@ -145,7 +140,7 @@ pub(super) fn next_token(
 /// Appends the shape of digits and letters that a text begins with, of which one is a digit, and of what is drawn together
 /// with them; gives the length of both.
 #[inline]
-pub(super) fn open_token(
+pub fn open_token(
     text: &[u8],
     (length, kinds): (usize, u8),
     words: &Words,
@@ -260,7 +255,6 @@ fn open(token: &[u8], kinds: u8, words: &Words, shape: &mut Vec<u8>) {
 }
 
 /// Whether each escape of a text of JSON stands for one letter.
-#[cfg(test)]
 fn escapes_letters(text: &[u8]) -> bool {
     let mut rest = text.iter();
     let mut is_letter = true;
@@ -302,7 +296,7 @@ fn token_start(text: &[u8], digit: usize, is_escaped: bool) -> usize {
 
 /// Length of the digits and letters that a text begins with, and their kinds together.
 #[inline]
-pub(super) fn token_at(text: &[u8]) -> (usize, u8) {
+pub fn token_at(text: &[u8]) -> (usize, u8) {
     let mut kinds = OTHER;
     let mut length = 0;
     for byte in text {
@@ -349,7 +343,7 @@ fn mixed(token: &[u8], words: &Words, shape: &mut Vec<u8>) {
 }
 
 /// Appends the shape of what a shape of a JSON text says; false where it holds an escape that it cannot.
-pub(super) fn unescape(shape: &[u8], said: &mut Vec<u8>) -> bool {
+pub fn unescape(shape: &[u8], said: &mut Vec<u8>) -> bool {
     let mut bytes = shape.iter();
     while let Some(byte) = bytes.next() {
         if *byte != b'\\' {

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::shape::{DIGIT, HEX_LETTER, LETTER, WORD, kind, token_at};
-use crate::lines::drawn::are_letters;
+use crate::alphabet::are_letters;
+use crate::shape::{DIGIT, HEX_LETTER, LETTER, WORD, kind, token_at};
 
 /// The words of the texts that are looked for: those of three letters, and those that could stand in numbers and ids
 /// (`x509`, `6443`, `dead`). What holds one of these is no open place.
-pub(super) struct Words {
+pub struct Words {
     /// Words of three letters, as a bit each.
     short: Exact,
     /// The others that a text begins and ends with: they may stand anywhere among digits and letters.
@@ -36,11 +36,15 @@ struct Bounded {
 }
 
 /// The shortest word that is told apart in numbers and ids: a good part of all ids holds some shorter one.
-pub(super) const SHORTEST: usize = 4;
+pub const SHORTEST: usize = 4;
 
 impl Words {
     /// Those of the texts that are looked for, which are in lower case.
-    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+    pub fn of<'t>(mut texts: impl Iterator<Item = &'t str>) -> Self {
+        Self::of_all(&mut texts)
+    }
+
+    fn of_all(texts: &mut dyn Iterator<Item = &str>) -> Self {
         let mut short = Exact::default();
         let mut anywhere = BTreeSet::new();
         let mut bounded = BTreeSet::new();
@@ -91,12 +95,12 @@ impl Words {
     }
 
     /// Whether a run of these letters stands in shapes as it is, and at no open place of digits and letters.
-    pub(super) fn stands_in_shapes(&self, run: [u8; WORD - 1]) -> bool {
+    pub fn stands_in_shapes(&self, run: [u8; WORD - 1]) -> bool {
         run.iter().any(|byte| kind(*byte) == LETTER) && self.has_short(&run)
     }
 
     /// Whether three letters are a word.
-    pub(super) fn has_short(&self, run: &[u8]) -> bool {
+    pub fn has_short(&self, run: &[u8]) -> bool {
         let letters = run.first_chunk().filter(|_| run.len() == WORD - 1);
         letters.is_some_and(|letters| {
             letters.iter().all(u8::is_ascii_alphabetic) && self.short.has(three(letters))
@@ -104,18 +108,18 @@ impl Words {
     }
 
     /// Whether a part of a name that was drawn holds no word.
-    pub(super) fn is_free(&self, drawn: &[u8]) -> bool {
+    pub fn is_free(&self, drawn: &[u8]) -> bool {
         !self.stand_in(drawn) && !drawn.windows(WORD - 1).any(|three| self.has_short(three))
     }
 
     /// Whether one of the other words may stand in digits and letters that stand together.
-    pub(super) fn stand_in(&self, token: &[u8]) -> bool {
+    pub fn stand_in(&self, token: &[u8]) -> bool {
         self.first_in(token, DIGIT | LETTER).is_some()
     }
 
     /// Where the first of them stands in digits and letters of these kinds.
     #[inline]
-    pub(super) fn first_in(&self, token: &[u8], kinds: u8) -> Option<Range<usize>> {
+    pub fn first_in(&self, token: &[u8], kinds: u8) -> Option<Range<usize>> {
         let (first, last) = (token.first_chunk()?, token.last_chunk()?);
         if self.bounds.has(four(first)) || self.bounds.has(four(last)) {
             let mut bounded = self.bounded.iter();
@@ -190,7 +194,7 @@ fn others(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Where digits and letters stand together.
-pub(super) fn tokens(text: &[u8]) -> Vec<Range<usize>> {
+pub fn tokens(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < text.len() {
@@ -204,7 +208,7 @@ pub(super) fn tokens(text: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// Whether digits and letters of a text that is looked for may stand at an open place, which holds none of its words.
-pub(super) fn may_be_open(token: &[u8]) -> bool {
+pub fn may_be_open(token: &[u8]) -> bool {
     let (_, kinds) = token_at(token);
     let is_short_word = token.len() + 1 == WORD && kinds & LETTER != 0 && kinds & DIGIT == 0;
     token.len() < SHORTEST && !is_short_word
@@ -212,7 +216,7 @@ pub(super) fn may_be_open(token: &[u8]) -> bool {
 
 /// From where on letters may be a part of an id of base 16 that is glued to its name; none where a digit shows what they
 /// are, or all of them may be.
-pub(super) fn glued(letters: &[u8]) -> Option<usize> {
+pub fn glued(letters: &[u8]) -> Option<usize> {
     if letters.iter().any(|byte| kind(*byte) == DIGIT) {
         return None;
     }

@@ -1,26 +1,18 @@
-//! The expressions of rules, and what they say of a line that they match.
+//! Expressions that are looked for in lines and in shapes of them.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use regex::{Regex, RegexBuilder};
 use regex_automata::nfa::thompson::NFA;
 
-use super::always::matches_always;
-use super::certain;
-use super::hit::Captures;
-use super::shape::{self, is_open};
-use super::tries::{Compiled, Tries};
-use crate::form::ascii;
+use crate::always::matches_always;
+use crate::shape::{self, is_open};
+use crate::tries::{Compiled, Tries};
+use crate::{ascii, captured};
 
-use crate::dress::Nature;
-use crate::facts::excerpt;
-use crate::parsers::Channel;
-use crate::shared::Shared;
-
-/// Longest excerpt of a line, in bytes.
-const EXCERPT: usize = 700;
+/// Named captures of one text.
+pub type Named<'t> = Vec<(&'t str, &'t str)>;
 
 /// What an expression that is no ASCII may remember of its own states on a thread, in bytes.
 const STATES: usize = 1 << 20;
@@ -61,7 +53,8 @@ impl Expression {
         &self.source
     }
 
-    fn full(&self) -> Option<&Regex> {
+    /// The expression for texts of any letters; none where it does not compile.
+    pub fn full(&self) -> Option<&Regex> {
         let compile = || {
             let mut builder = RegexBuilder::new(&self.source);
             builder.dfa_size_limit(STATES).build().ok()
@@ -130,7 +123,7 @@ impl Expression {
 
     /// Where it matches every line of a shape, if it has no captures: what it matches there has no open place in it and
     /// none beside it.
-    pub(super) fn matches_shape(&self, tries: &Tries, shape: &[u8]) -> Option<Range<usize>> {
+    pub fn matches_shape(&self, tries: &Tries, shape: &[u8]) -> Option<Range<usize>> {
         let (regex, longest) = self.without_captures()?;
         let is_known = |byte: Option<&u8>| byte.is_none_or(|byte| !is_open(*byte));
         let found = regex.find(tries, shape)?;
@@ -144,12 +137,7 @@ impl Expression {
 
     /// Up to which length, in bytes, it matches every line of a shape, if it has no captures; none where that is not known.
     /// The automaton is its own without wide bounds.
-    pub(super) fn matches_always(
-        &self,
-        tries: &Tries,
-        automaton: &NFA,
-        shape: &[u8],
-    ) -> Option<usize> {
+    pub fn matches_always(&self, tries: &Tries, automaton: &NFA, shape: &[u8]) -> Option<usize> {
         let (regex, longest) = self.without_captures()?;
         // Most match no line of the shape, which one of them tells.
         let line: Vec<u8> = shape.iter().map(|byte| shape::sample(*byte)).collect();
@@ -158,18 +146,17 @@ impl Expression {
     }
 
     /// What it captures in every line of a shape; none where lines may differ, or where it has no captures.
-    pub(super) fn captures_of_shape(&self, shape: &[u8]) -> Option<Captures> {
+    pub fn captures_of_shape<'s>(&'s self, shape: &'s [u8]) -> Option<Named<'s>> {
         let telling = self
             .telling
-            .get_or_init(|| certain::automaton(&self.source));
-        let found = certain::captured(telling.as_ref()?, shape)?;
+            .get_or_init(|| captured::automaton(&self.source));
+        let found = captured::captured(telling.as_ref()?, shape)?;
         let text = |at: Range<usize>| shape.get(at).and_then(|here| str::from_utf8(here).ok());
-        let named: Option<Vec<_>> = found
+        let named: Option<Named<'s>> = found
             .into_iter()
             .map(|(name, at)| Some((name, text(at)?)))
             .collect();
-        let caught = sorted(named.filter(|named| !named.is_empty())?.into_iter());
-        Some(kept(&caught))
+        named.filter(|named| !named.is_empty())
     }
 
     /// Whether it matches.
@@ -183,159 +170,32 @@ impl Expression {
     }
 
     /// Named captures, where it matches.
-    pub(super) fn captures<'t>(&'t self, tries: &Tries, text: &'t str) -> Option<Caught<'t>> {
+    pub fn captures<'t>(&'t self, tries: &Tries, text: &'t str) -> Option<Named<'t>> {
         if !text.is_ascii() {
             let regex = self.full()?;
             let matched = regex.is_match(text).then(|| regex.captures(text))??;
             let named = regex.capture_names().flatten();
             let named = named.filter_map(|name| Some((name, matched.name(name)?.as_str())));
-            return Some(sorted(named));
+            return Some(named.collect());
         }
         let regex = self.deciding(text, |regex, text| regex.is_match(tries, text))?;
         // Looking for captures costs much more than finding out whether it matches, and most have none.
         if regex.names().next().is_none() {
-            return regex.is_match(tries, text).then(Caught::new);
+            return regex.is_match(tries, text).then(Named::new);
         }
         let matched = regex.captures(tries, text);
         let at = |name| matched.get_group_by_name(name);
         let named = regex
             .names()
             .filter_map(|name| Some((name, text.get(at(name)?.range())?)));
-        matched.is_match().then(|| sorted(named))
+        matched.is_match().then(|| named.collect())
     }
-
-    /// The line, or of a very long one the part around the match, without what a report must not print.
-    pub(super) fn around(&self, text: &str) -> Shared {
-        let whole = text.trim_end();
-        // Nothing is looked for in a short line of which all may be printed, and most expressions never need it.
-        if whole.len() <= EXCERPT && !self.source.contains(SENSITIVE) {
-            return Shared::alone(whole);
-        }
-        Shared::alone(&match self.full() {
-            Some(regex) => around(regex, text),
-            None => excerpt(text, EXCERPT),
-        })
-    }
-}
-
-/// Named captures of one line, sorted.
-pub(super) type Caught<'t> = Vec<(&'t str, Cow<'t, str>)>;
-
-/// The same to be kept.
-pub(super) fn kept(caught: &Caught<'_>) -> Captures {
-    let kept = caught.iter();
-    kept.map(|(name, value)| ((*name).into(), value.as_ref().into()))
-        .collect()
-}
-
-fn sorted<'t>(named: impl Iterator<Item = (&'t str, &'t str)>) -> Caught<'t> {
-    let mut caught: Caught<'t> = named.map(|(name, value)| capture(name, value)).collect();
-    caught.sort();
-    caught
-}
-
-fn capture<'t>(name: &'t str, value: &'t str) -> (&'t str, Cow<'t, str>) {
-    const LONGEST: usize = 200;
-    let value = if name.starts_with(SENSITIVE) {
-        Cow::Borrowed(WITHHELD)
-    } else if value.len() <= LONGEST {
-        Cow::Borrowed(value)
-    } else {
-        Cow::Owned(whole_words(&excerpt(value, LONGEST)))
-    };
-    (name, value)
-}
-
-/// A sentence that was cut, without the piece of a word at its end and marked; what has no blank stays.
-fn whole_words(cut: &str) -> String {
-    match cut.rsplit_once(' ') {
-        Some((whole, _)) => format!("{} …", whole.trim_end_matches([' ', ',', ':'])),
-        None => cut.to_owned(),
-    }
-}
-
-/// A capture whose name begins so holds what no report may print.
-const SENSITIVE: &str = "sensitive_";
-
-/// What is printed instead.
-const WITHHELD: &str = "<withheld>";
-
-/// A pattern to look for in lines.
-pub struct LinePattern {
-    /// Expression, matched against the decoded text.
-    pub regex: Expression,
-    /// Channels it is looked for in; empty means everything that is said, which commands' output and
-    /// files are not: what stands there is data, and is searched only by patterns that ask for it.
-    pub channels: Vec<Channel>,
-    /// What the message is, where it is one of the vocabulary.
-    pub nature: Option<Nature>,
-    /// Expression that the speaker (unit, identifier or pod) must match.
-    pub speaker: Option<Expression>,
-}
-
-impl LinePattern {
-    pub(super) fn searches(&self, channel: Channel) -> bool {
-        match channel {
-            // Text of unknown origin may be anything, so every pattern is tried on it.
-            Channel::Text => true,
-            Channel::Command | Channel::File => self.channels.contains(&channel),
-            _ => self.channels.is_empty() || self.channels.contains(&channel),
-        }
-    }
-
-    pub(super) fn applies(&self, channel: Channel, speaker: &str) -> bool {
-        let here = self.searches(channel);
-        let unknown = channel == Channel::Text || speaker.is_empty();
-        here && (unknown
-            || self
-                .speaker
-                .as_ref()
-                .is_none_or(|regex| regex.is_match(speaker)))
-    }
-}
-
-/// A line without what a rule's captures mark as sensitive: nothing that quotes it may print that.
-fn without_sensitive<'a>(regex: &Regex, text: &'a str) -> Cow<'a, str> {
-    let mut names = regex.capture_names().flatten();
-    if !names.any(|name| name.starts_with(SENSITIVE)) {
-        return Cow::Borrowed(text);
-    }
-    let mut spans: Vec<Range<usize>> = Vec::new();
-    for matched in regex.captures_iter(text) {
-        for name in regex.capture_names().flatten() {
-            let value = matched.name(name).filter(|_| name.starts_with(SENSITIVE));
-            spans.extend(value.map(|value| value.range()));
-        }
-    }
-    let mut cleaned = text.to_owned();
-    // The value may stand elsewhere in the same line as well.
-    let mut values: Vec<&str> = spans.into_iter().map(|span| &text[span]).collect();
-    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-    for value in values.into_iter().filter(|value| !value.is_empty()) {
-        cleaned = cleaned.replace(value, WITHHELD);
-    }
-    Cow::Owned(cleaned)
-}
-
-fn around(regex: &Regex, text: &str) -> String {
-    let at = regex.find(text).map_or(0, |found| found.start());
-    let cleaned = without_sensitive(regex, text.trim_end());
-    let text = cleaned.as_ref();
-    if text.len() <= EXCERPT {
-        return text.to_owned();
-    }
-    let mut start = at.min(text.len()).saturating_sub(120);
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    excerpt(&text[start..], EXCERPT)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape;
-    use super::super::words::Words;
     use super::*;
+    use crate::words::Words;
 
     const SOURCES: [&str; 8] = [
         r"(?i)\bNVRM\b|nvidia-(?:smi|device-plugin)|modprobe[^\n]{0,40}\bnvidia",
@@ -363,7 +223,7 @@ mod tests {
                 let expression = Expression::new(source);
                 if expression.matches_shape(&Tries::default(), &shape).is_some() {
                     proptest::prop_assert!(expression.is_match(&line), "{} {}", source, line);
-                    proptest::prop_assert_eq!(expression.captures(&Tries::default(), &line), Some(Caught::new()));
+                    proptest::prop_assert_eq!(expression.captures(&Tries::default(), &line), Some(Named::new()));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Whether an expression can match any of the lines of one shape, asked of its automaton without running it on each.
 //!
-//! A shape is a line in which stretches are left open ([`super::shape`]). All states that the automaton can be in are
+//! A shape is a line in which stretches are left open ([`crate::shape`]). All states that the automaton can be in are
 //! followed at once, over every byte that may stand at an open place. Anchors and word boundaries are taken to hold
 //! wherever they stand, but for boundaries inside an open place, where all bytes are of words. So what is said to be
 //! impossible is impossible; what is said to be possible may not be.
@@ -12,23 +12,23 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 use regex_syntax::hir::Hir;
 
-use super::runs::{Letters, Run};
-use super::shape::{DIGITS, DRAWN, HEX, ID, MIXED, is_open};
-use super::steps::after;
-use super::words::Words;
-use crate::form::ascii;
-use crate::lines::drawn;
+use crate::alphabet;
+use crate::ascii;
+use crate::runs::{Letters, Run};
+use crate::shape::{DIGITS, DRAWN, HEX, ID, MIXED, is_open};
+use crate::steps::after;
+use crate::words::Words;
 
 /// Size of an automaton in bytes; a larger one is not asked.
 const LARGEST: usize = 1 << 17;
 
 /// The automaton of an expression for ASCII, without its wide bounds: it matches whatever the expression matches.
-pub(super) fn automaton(source: &str) -> Option<NFA> {
+pub fn automaton(source: &str) -> Option<NFA> {
     compiled(&ascii::without_any_bounds(source)?, WhichCaptures::None)
 }
 
 /// The automaton of an expression for ASCII; none where it is too large.
-pub(super) fn compiled(hir: &Hir, captures: WhichCaptures) -> Option<NFA> {
+pub fn compiled(hir: &Hir, captures: WhichCaptures) -> Option<NFA> {
     let config = Config::new()
         .utf8(false)
         .nfa_size_limit(Some(LARGEST))
@@ -62,7 +62,7 @@ impl Bytes {
 
 /// Follows automata over shapes.
 #[derive(Default)]
-pub(super) struct Follower {
+pub struct Follower {
     /// States that wait for a byte, now and after the next one.
     now: Vec<StateID>,
     next: Vec<StateID>,
@@ -85,7 +85,7 @@ pub(super) struct Follower {
 
 impl Follower {
     /// Whether some line of the shape may be matched. In shapes the words stand as they are.
-    pub(super) fn may_match(&mut self, nfa: &NFA, words: &Words, shape: &[u8]) -> bool {
+    pub fn may_match(&mut self, nfa: &NFA, words: &Words, shape: &[u8]) -> bool {
         self.renew(nfa);
         self.turn(Some(DIGITS));
         if self.close(nfa, nfa.start_anchored(), Run::FREE) {
@@ -173,7 +173,7 @@ impl Follower {
             let may = transitions(nfa.state(state)).any(|one| match kind {
                 MIXED => self.over_mixed(nfa, words, (run, one)),
                 DRAWN => {
-                    let mut letters = drawn::RANGES.iter();
+                    let mut letters = alphabet::RANGES.iter();
                     letters.any(|range| within(one, *range)) && self.close(nfa, one.next, run)
                 }
                 _ => self.over_number(nfa, kind, (run, one)),
@@ -315,8 +315,8 @@ fn transitions(state: &State) -> impl Iterator<Item = Transition> + '_ {
 mod tests {
     use regex::bytes::Regex;
 
-    use super::super::shape;
     use super::*;
+    use crate::shape;
 
     const SOURCES: [&str; 15] = [
         r"(?i)\bdbe\b|\bfor\b.*x",

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::before::Before;
-use super::shape::{DIGIT, OTHER, next_token, open_token, token_at};
-use super::words::Words;
+use crate::before::Before;
+use crate::shape::{DIGIT, OTHER, next_token, open_token, token_at};
+use crate::words::Words;
 
 /// Bytes that a tree takes at most. One that outgrows them is forgotten and grows anew.
 const LARGEST: usize = if cfg!(test) { 4 << 10 } else { 2 << 20 };
@@ -44,7 +44,7 @@ type Token = [u8; 16];
 
 /// What ends a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub enum End {
     /// Its last byte.
     Last,
     /// A quote that is not escaped: it is a text of JSON.
@@ -53,7 +53,7 @@ pub(super) enum End {
 
 /// Texts by their shapes.
 #[derive(Default)]
-pub(super) struct Radix {
+pub struct Radix {
     nodes: Vec<Node>,
     forks: Vec<Fork>,
     /// The bytes of all runs.
@@ -69,7 +69,7 @@ pub(super) struct Radix {
 
 impl Radix {
     /// The shape of a text of a kind, and how long the text is; none where it is not known.
-    pub(super) fn find(
+    pub fn find(
         &mut self,
         kind: [u8; 2],
         (text, end): (&[u8], End),
@@ -114,7 +114,7 @@ impl Radix {
     }
 
     /// Notes the shape of a text, which is ASCII and in which characters may be escaped, each by one letter.
-    pub(super) fn insert(
+    pub fn insert(
         &mut self,
         kind: [u8; 2],
         (text, is_escaped): (&[u8], bool),
@@ -144,7 +144,7 @@ impl Radix {
     }
 
     /// Forgets all shapes.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         *self = Self::default();
     }
 
@@ -308,8 +308,8 @@ impl Node {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::shape;
     use super::*;
+    use crate::shape;
 
     /// The shapes of the numbers and ids of a text.
     fn tokens(text: &[u8], is_escaped: bool, words: &Words) -> impl Iterator<Item = Vec<u8>> {

@@ -11,18 +11,18 @@ use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir, HirKind, Look};
 const FEW: u32 = 12;
 
 /// An expression for ASCII.
-pub(crate) fn narrow(source: &str) -> Option<String> {
+pub fn narrow(source: &str) -> Option<String> {
     Some(narrowed(source)?.to_string())
 }
 
 /// The same, for an automaton.
-pub(crate) fn narrowed(source: &str) -> Option<Hir> {
+pub fn narrowed(source: &str) -> Option<Hir> {
     let hir = regex_syntax::parse(source).ok()?;
     Some(rewrite(&hir, &mut |_| false))
 }
 
 /// The same without its bounds from `least` on.
-pub(crate) fn without_bounds(source: &str, least: usize) -> Option<Hir> {
+pub fn without_bounds(source: &str, least: usize) -> Option<Hir> {
     let hir = regex_syntax::parse(source).ok()?;
     Some(rewrite(&hir, &mut |most| {
         usize::try_from(most).is_ok_and(|most| most >= least)
@@ -30,13 +30,13 @@ pub(crate) fn without_bounds(source: &str, least: usize) -> Option<Hir> {
 }
 
 /// The same without all its wide bounds, for an automaton.
-pub(crate) fn without_any_bounds(source: &str) -> Option<Hir> {
+pub fn without_any_bounds(source: &str) -> Option<Hir> {
     let hir = regex_syntax::parse(source).ok()?;
     Some(rewrite(&hir, &mut |most| most >= FEW))
 }
 
 /// The wide bounds of an expression, the least first.
-pub(crate) fn wide_bounds(source: &str) -> Vec<usize> {
+pub fn wide_bounds(source: &str) -> Vec<usize> {
     let Ok(hir) = regex_syntax::parse(source) else {
         return Vec::new();
     };

@@ -1,0 +1,24 @@
+//! Shapes of lines: a line with its numbers and ids left open, and what can stand in all lines of one.
+//!
+//! [`shape`] writes them, [`Words`](words::Words) says what stays as it is, [`radix`] finds a line's shape by walking along
+//! it. What a line of a shape may hold of the texts that are looked for [`index`] finds; which expressions can match one is
+//! proven on their automata ([`abstract_match`], [`always`], [`captured`]), without trying them on each line.
+//! Nothing here knows logs, rules or bundles.
+
+pub mod abstract_match;
+pub mod alphabet;
+pub mod always;
+pub mod ascii;
+pub mod before;
+pub mod captured;
+mod drawn;
+pub mod expression;
+pub mod form;
+pub mod index;
+mod open_text;
+pub mod radix;
+mod runs;
+pub mod shape;
+mod steps;
+pub mod tries;
+pub mod words;
