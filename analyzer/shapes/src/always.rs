@@ -9,7 +9,7 @@ use crate::steps::{after, holds, waiting, waiting_at_start};
 
 /// Whether an automaton without captures, which need not match at the beginning, matches every line of a shape. Where that
 /// is not found it may all the same.
-pub fn matches_always(nfa: &NFA, shape: &[u8]) -> bool {
+pub(crate) fn matches_always(nfa: &NFA, shape: &[u8]) -> bool {
     let search = Search { nfa };
     let begins = begins(nfa);
     let mut reached: Vec<StateID> = Vec::new();

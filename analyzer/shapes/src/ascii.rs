@@ -11,18 +11,18 @@ use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir, HirKind, Look};
 const FEW: u32 = 12;
 
 /// An expression for ASCII.
-pub fn narrow(source: &str) -> Option<String> {
+pub(crate) fn narrow(source: &str) -> Option<String> {
     Some(narrowed(source)?.to_string())
 }
 
 /// The same, for an automaton.
-pub fn narrowed(source: &str) -> Option<Hir> {
+pub(crate) fn narrowed(source: &str) -> Option<Hir> {
     let hir = regex_syntax::parse(source).ok()?;
     Some(rewrite(&hir, &mut |_| false))
 }
 
 /// The same without its bounds from `least` on.
-pub fn without_bounds(source: &str, least: usize) -> Option<Hir> {
+pub(crate) fn without_bounds(source: &str, least: usize) -> Option<Hir> {
     let hir = regex_syntax::parse(source).ok()?;
     Some(rewrite(&hir, &mut |most| {
         usize::try_from(most).is_ok_and(|most| most >= least)
@@ -30,13 +30,13 @@ pub fn without_bounds(source: &str, least: usize) -> Option<Hir> {
 }
 
 /// The same without all its wide bounds, for an automaton.
-pub fn without_any_bounds(source: &str) -> Option<Hir> {
+pub(crate) fn without_any_bounds(source: &str) -> Option<Hir> {
     let hir = regex_syntax::parse(source).ok()?;
     Some(rewrite(&hir, &mut |most| most >= FEW))
 }
 
 /// The wide bounds of an expression, the least first.
-pub fn wide_bounds(source: &str) -> Vec<usize> {
+pub(crate) fn wide_bounds(source: &str) -> Vec<usize> {
     let Ok(hir) = regex_syntax::parse(source) else {
         return Vec::new();
     };

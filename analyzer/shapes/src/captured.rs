@@ -11,7 +11,7 @@ use crate::shape::{is_open, may_stand_at};
 use crate::steps::{after, holds, waiting_at_start};
 
 /// The automaton of an expression for ASCII, with its captures.
-pub fn automaton(source: &str) -> Option<NFA> {
+pub(crate) fn automaton(source: &str) -> Option<NFA> {
     compiled(&ascii::narrowed(source)?, WhichCaptures::All)
 }
 
@@ -22,7 +22,7 @@ const MOST_PLACES: usize = 4 << 20;
 ///
 /// It is followed as a search that goes back does: the first that is found is what every search finds. Wherever that
 /// depends on what stands at an open place it is given up.
-pub fn captured<'n>(nfa: &'n NFA, shape: &[u8]) -> Option<Vec<(&'n str, Range<usize>)>> {
+pub(crate) fn captured<'n>(nfa: &'n NFA, shape: &[u8]) -> Option<Vec<(&'n str, Range<usize>)>> {
     let places = nfa.states().len() * (shape.len() + 1);
     if places > MOST_PLACES {
         return None;

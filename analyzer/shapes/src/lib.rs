@@ -2,15 +2,15 @@
 //!
 //! [`shape`] writes them, [`Words`](words::Words) says what stays as it is, [`radix`] finds a line's shape by walking along
 //! it. What a line of a shape may hold of the texts that are looked for [`index`] finds; which expressions can match one is
-//! proven on their automata ([`abstract_match`], [`always`], [`captured`]), without trying them on each line.
+//! proven on their automata (`abstract_match`, `always`, `captured`), without trying them on each line.
 //! Nothing here knows logs, rules or bundles.
 
 pub mod abstract_match;
 pub mod alphabet;
-pub mod always;
-pub mod ascii;
+mod always;
+mod ascii;
 pub mod before;
-pub mod captured;
+mod captured;
 mod drawn;
 pub mod expression;
 pub mod form;
