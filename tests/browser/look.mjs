@@ -1,25 +1,27 @@
 // Opens rendered reports in Chromium and prints what it saw as JSON, one object a report.
 //
-//   node look.mjs CHROMIUM SHOTS|- REPORT.html[=REVIEWED]...
+//   node look.mjs CHROMIUM SHOTS|- all|paper REPORT.html[=REVIEWED]...
 //
 // Each report is opened once with scripts disabled, as its readers get it, and looked at in phone and desktop
 // width, light and dark; and once with scripts on for axe-core, which runs in a world of its own. With a folder
 // for SHOTS the first screens are kept there as NAME-WIDTH-SCHEME.webp, the whole page in small as
 // NAME-page.webp and paper as NAME.pdf. With a folder of REVIEWED pictures each is compared with its like;
-// without one a sheet of the printed pages, NAME-paper.webp, is made to be looked at.
+// without one a sheet of the printed pages, NAME-paper.webp, is made to be looked at. `paper` leaves out all but the
+// print, the console and axe-core.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { Lab, pagesOf } from './pictures.mjs';
+import { Tabs } from './tabs.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WIDTHS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } };
 const SCHEMES = ['light', 'dark'];
 // The whole page is kept so much smaller.
 const SMALL = 0.2;
-const [executablePath, shots, ...reports] = process.argv.slice(2);
+const [executablePath, shots, extent, ...reports] = process.argv.slice(2);
 
 const fonts = fileURLToPath(new URL('fonts.conf', import.meta.url));
 const browser = await chromium.launch({
@@ -32,19 +34,33 @@ const seen = new Array(reports.length);
 let next = 0;
 // Two at a time: one waits for its pages while another is laid out.
 await Promise.all(Array.from({ length: 2 }, async () => {
+  const tabs = new Tabs(browser);
   while (next < reports.length) {
     const mine = next++;
     const [report, reviewed] = reports[mine].split('=');
-    seen[mine] = await look(resolve(report), reviewed);
+    seen[mine] = await look(tabs, resolve(report), reviewed);
   }
 }));
 for (const one of seen) console.log(JSON.stringify(one));
 await browser.close();
 
-async function look(report, reviewed) {
+async function look(tabs, report, reviewed) {
   const name = basename(report).replace(/\.html$/, '');
   const seen = { report: name, messages: [], requests: [], axe: [], views: [], differences: [] };
-  const page = await open(report, seen, { viewport: WIDTHS.phone, javaScriptEnabled: false });
+  tabs.next(report, seen);
+  const page = await tabs.open({ viewport: WIDTHS.phone, javaScriptEnabled: false });
+  await page.setViewportSize(WIDTHS.phone);
+  if (extent === 'all') await views(page, seen, reviewed);
+  if (shots !== '-') await paper(page, seen, reviewed);
+  await accessible(tabs, seen);
+  if (extent !== 'all') return seen;
+  seen.keyboard = await walked(tabs);
+  seen.blocked = await blocked(tabs);
+  return seen;
+}
+
+// The page in each width and scheme.
+async function views(page, seen, reviewed) {
   const camera = await page.context().newCDPSession(page);
   for (const [width, viewport] of Object.entries(WIDTHS)) {
     await page.setViewportSize(viewport);
@@ -62,23 +78,20 @@ async function look(report, reviewed) {
       }
     }
   }
-  if (shots !== '-') {
-    const paper = join(shots, `${name}.pdf`);
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.pdf({ path: paper, preferCSSPageSize: true, printBackground: true });
-    const pages = reviewed ? [] : pagesOf(paper);
-    if (pages.length > 0) writeFileSync(join(shots, `${name}-paper.webp`), await lab.sheet(pages, 5));
-  }
-  await page.context().close();
-  await accessible(report, seen);
-  seen.keyboard = await walked(report, seen);
-  seen.blocked = await blocked(report);
-  return seen;
+  await camera.detach();
+}
+
+async function paper(page, seen, reviewed) {
+  const path = join(shots, `${seen.report}.pdf`);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.pdf({ path, preferCSSPageSize: true, printBackground: true });
+  const pages = reviewed ? [] : pagesOf(path);
+  if (pages.length > 0) writeFileSync(join(shots, `${seen.report}-paper.webp`), await lab.sheet(pages, 5));
 }
 
 // Rules of accessibility on everything unfolded; colours once more in the dark.
-async function accessible(report, seen) {
-  const page = await open(report, seen, { viewport: WIDTHS.desktop, bypassCSP: true });
+async function accessible(tabs, seen) {
+  const page = await tabs.open({ viewport: WIDTHS.desktop, bypassCSP: true });
   await page.evaluate(() => document.querySelectorAll('details').forEach((one) => (one.open = true)));
   await page.evaluate(axe);
   for (const colorScheme of SCHEMES) {
@@ -89,13 +102,12 @@ async function accessible(report, seen) {
       seen.axe.push(`${colorScheme}: ${id}: ${help}: ${nodes.length} nodes, first ${nodes[0].html.slice(0, 200)}`);
     }
   }
-  await page.context().close();
 }
 
 // The page by the keyboard alone, everything unfolded: Tab reaches each place to stop at, each is marked while it is
 // there and has a name, none holds the walk, and Enter folds and unfolds.
-async function walked(report, seen) {
-  const page = await open(report, seen, { viewport: WIDTHS.desktop, reducedMotion: 'reduce' });
+async function walked(tabs) {
+  const page = await tabs.open({ viewport: WIDTHS.desktop, reducedMotion: 'reduce' });
   const stops = await page.evaluate(() => {
     document.querySelectorAll('details').forEach((one) => (one.open = true));
     const can = 'a[href], button, summary, input, select, textarea, [tabindex]:not([tabindex="-1"])';
@@ -103,22 +115,11 @@ async function walked(report, seen) {
     all.forEach((one, at) => (one.dataset.stop = at));
     return all.map((one) => `${one.tagName.toLowerCase()} ${one.textContent.trim().slice(0, 40)}`);
   });
+  await page.evaluate(lookBeforeEachKey);
+  await tab(page, stops.length + 4);
   const reached = new Set();
   const faults = [];
-  for (let left = stops.length + 3; left > 0; left--) {
-    await page.keyboard.press('Tab');
-    const at = await page.evaluate(() => {
-      const one = document.activeElement;
-      const { outlineStyle, boxShadow, borderStyle } = getComputedStyle(one);
-      const name = one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent ?? one.title;
-      const box = one.getBoundingClientRect();
-      return {
-        stop: one.dataset?.stop,
-        marked: outlineStyle !== 'none' || boxShadow !== 'none' || borderStyle === 'dashed',
-        named: Boolean((name || one.placeholder || '').trim()),
-        inView: box.bottom > 0 && box.top < innerHeight,
-      };
-    });
+  for (const at of await page.evaluate(() => globalThis.passed.slice(1))) {
     if (at.stop === undefined) break;
     if (reached.has(at.stop)) {
       faults.push(`comes back to ${stops[at.stop]}`);
@@ -135,8 +136,33 @@ async function walked(report, seen) {
     await fold.press('Enter');
     if ((await isOpen()) === before) faults.push('Enter does not fold');
   }
-  await page.context().close();
   return { stops: stops.length, faults };
+}
+
+// In the page: notes what has the focus before each key, before the first one nothing, so that nobody waits for an answer between two keys.
+function lookBeforeEachKey() {
+  globalThis.passed = [];
+  document.addEventListener('keydown', () => {
+    const one = document.activeElement ?? document.body;
+    const { outlineStyle, boxShadow, borderStyle } = getComputedStyle(one);
+    const name = one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent ?? one.title;
+    const box = one.getBoundingClientRect();
+    globalThis.passed.push({
+      stop: one.dataset.stop,
+      marked: outlineStyle !== 'none' || boxShadow !== 'none' || borderStyle === 'dashed',
+      named: Boolean((name || one.placeholder || '').trim()),
+      inView: box.bottom > 0 && box.top < innerHeight,
+    });
+  }, { capture: true });
+}
+
+// Presses Tab so many times.
+async function tab(page, times) {
+  const keys = await page.context().newCDPSession(page);
+  const key = { key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 };
+  const types = Array.from({ length: times }, () => ['rawKeyDown', 'keyUp']).flat();
+  await Promise.all(types.map((type) => keys.send('Input.dispatchKeyEvent', { type, ...key })));
+  await keys.detach();
 }
 
 // What stands in the top left corner of the page, so large, as WebP.
@@ -161,17 +187,6 @@ async function keep(seen, reviewed, kind, now, parts) {
   const scaled = ([top, height]) => [top * SMALL, height * SMALL];
   const areas = parts ? pairs.map(([part, area]) => ({ part, now: scaled(area), then: scaled(before[part]) })) : whole;
   for (const found of await lab.differences(now, then, areas)) seen.differences.push({ picture: kind, ...found });
-}
-
-async function open(report, seen, options) {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  page.on('console', (message) => seen.messages.push(message.text()));
-  page.on('pageerror', (error) => seen.messages.push(String(error)));
-  const own = pathToFileURL(report).href;
-  page.on('request', (request) => request.url() === own || seen.requests.push(request.url()));
-  await page.goto(own);
-  return page;
 }
 
 // What is laid out wrong: wider than the window, or text that runs out of its drawing; and where each part of the
@@ -210,12 +225,11 @@ function geometry() {
 }
 
 // Tries to break out: whatever a page that was tampered with might load has to be stopped by its own policy.
-async function blocked(report) {
-  const context = await browser.newContext();
-  const page = await context.newPage();
+async function blocked(tabs) {
   const asked = [];
-  await page.route('http://**', (route) => (asked.push(route.request().url()), route.abort()));
-  await page.goto(pathToFileURL(report).href);
+  const page = await tabs.openToTry();
+  const pattern = 'http://**';
+  await page.route(pattern, (route) => (asked.push(route.request().url()), route.abort()));
   await page.evaluate(() => {
     const add = (tag, values) => document.body.append(Object.assign(document.createElement(tag), values));
     add('img', { src: 'http://127.0.0.1:9/i.png' });
@@ -227,6 +241,6 @@ async function blocked(report) {
   });
   await page.waitForTimeout(100);
   const ran = (await page.title()) === 'ran';
-  await context.close();
+  await page.unroute(pattern);
   return { asked, ran };
 }

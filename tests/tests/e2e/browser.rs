@@ -60,13 +60,29 @@ fn anew() -> bool {
     std::env::var_os("CASEFILE_UPDATE").is_some()
 }
 
+/// What is looked at in each report.
+pub(crate) enum Extent {
+    All,
+    /// Print, console and accessibility alone.
+    Paper,
+}
+
 /// What `look.mjs` saw of each report, compared with the reviewed pictures of its sample unless they are taken anew.
-pub(crate) fn looked(chromium: &Path, shots: &Path, pages: &[(PathBuf, &Path)]) -> Vec<Value> {
+pub(crate) fn looked(
+    chromium: &Path,
+    shots: &Path,
+    extent: &Extent,
+    pages: &[(PathBuf, &Path)],
+) -> Vec<Value> {
     let mut command = Command::new("node");
     command
         .arg(folder().join("look.mjs"))
         .arg(chromium)
-        .arg(shots);
+        .arg(shots)
+        .arg(match extent {
+            Extent::All => "all",
+            Extent::Paper => "paper",
+        });
     for (page, sample) in pages {
         let mut page = page.clone().into_os_string();
         if !anew() {
@@ -112,7 +128,7 @@ fn every_sample_can_be_read_in_a_browser_by_everybody_and_on_paper() {
         .into_iter()
         .zip(all.iter().map(PathBuf::as_path))
         .collect();
-    let seen = looked(&chromium, out.path(), &pages);
+    let seen = looked(&chromium, out.path(), &Extent::All, &pages);
     assert_eq!(seen.len(), pages.len());
     let mut differing = Vec::new();
     for (sample, seen) in all.iter().zip(&seen) {
@@ -336,7 +352,7 @@ fn a_page_that_lost_a_part_is_not_taken_for_the_reviewed_one() {
             (path, sample.as_path())
         })
         .collect();
-    let seen = looked(&chromium, out.path(), &pages);
+    let seen = looked(&chromium, out.path(), &Extent::All, &pages);
     let pictures = |seen: &Value| -> Vec<String> {
         let all = differences(seen);
         ["phone-light", "phone-dark", "page, top"]

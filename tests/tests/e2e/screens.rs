@@ -8,7 +8,7 @@ use casefile_tests::expected::Screen;
 
 use serde_json::{Value, json};
 
-use crate::browser::{PAGES, chromium, looked, paper};
+use crate::browser::{Extent, PAGES, chromium, looked, paper};
 use crate::captured;
 use crate::support::skip;
 
@@ -62,7 +62,7 @@ fn captures_in_which_nothing_fails_are_told_on_two_pages() {
             (page, one.as_path())
         })
         .collect();
-    for seen in looked(&chromium, out.path(), &pages) {
+    for seen in looked(&chromium, out.path(), &Extent::Paper, &pages) {
         let name = seen["report"].as_str().unwrap();
         let pdf = out.path().join(format!("{name}.pdf"));
         let Some(length) = paper(test, &pdf).as_u64() else {
