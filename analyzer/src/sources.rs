@@ -150,8 +150,13 @@ impl Availability {
                 _ => row.why.take(),
             };
         }
-        for (index, capture) in plan.captures.iter().enumerate() {
-            let counted = plan.counted(index);
+        let mut large: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+        for path in not_read {
+            if let Some(index) = plan.capture_of(path) {
+                large.entry(index).or_default().push(path);
+            }
+        }
+        for (index, (capture, counted)) in plan.captures.iter().zip(plan.counted()).enumerate() {
             let unknown = &counted.unknown;
             let version = capture.identity.version.as_deref().unwrap_or("");
             let of = capture
@@ -163,10 +168,9 @@ impl Availability {
                 Some(size) => format!("{path} ({size} bytes): not understood"),
                 None => format!("{path}: not understood"),
             });
-            let too_large = not_read
-                .iter()
-                .filter(|path| plan.is_of(index, path))
-                .map(|path| format!("{path}: too large to be read as a whole"));
+            let too_large = large.get(&index).into_iter().flatten();
+            let too_large =
+                too_large.map(|path| format!("{path}: too large to be read as a whole"));
             let mut missing: Vec<String> = too_large.chain(named).collect();
             if unknown.len() > NAMED {
                 missing.push(format!(

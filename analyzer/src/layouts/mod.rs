@@ -8,6 +8,7 @@ mod dump_internal;
 mod kubernetes_dirs;
 mod months;
 mod node_files;
+mod outer;
 pub mod survey;
 mod taken;
 #[cfg(test)]
@@ -209,19 +210,19 @@ impl Plan {
         let mut roots: BTreeMap<String, &Layout> = BTreeMap::new();
         for layout in LAYOUTS {
             for root in (layout.recognise)(survey) {
-                let inside = |outer: &String| root.starts_with(outer.as_str());
                 let ours = OURS.iter().any(|folder| root.starts_with(folder));
-                if !(FILES.iter().any(|file| file.id == layout.id)
-                    && (ours || roots.keys().any(inside)))
-                {
+                let inside = || ours || outer::innermost(&roots, &root).is_some();
+                if !(FILES.iter().any(|file| file.id == layout.id) && inside()) {
                     roots.entry(root).or_insert(layout);
                 }
             }
         }
         let mut plan = Self::default();
         let mut layouts = Vec::new();
+        let mut indices: BTreeMap<String, usize> = BTreeMap::new();
         for (root, layout) in roots {
             let identity = (layout.identity)(survey, &root);
+            indices.insert(root.clone(), layouts.len());
             layouts.push(layout);
             plan.captures.push(Capture {
                 format: layout.id,
@@ -234,7 +235,7 @@ impl Plan {
         let mut taken = BTreeSet::new();
         for entry in &survey.entries {
             let path = entry.path.as_str();
-            let Some(index) = plan.capture_of(path) else {
+            let Some(&index) = outer::innermost(&indices, path) else {
                 continue;
             };
             let capture = &plan.captures[index];
@@ -262,15 +263,6 @@ impl Plan {
         plan
     }
 
-    /// The innermost capture that an entry is of.
-    fn capture_of(&self, path: &str) -> Option<usize> {
-        let inside = |capture: &Capture| path.starts_with(&capture.root);
-        let all = self.captures.iter().enumerate();
-        all.filter(|(_, capture)| inside(capture))
-            .max_by_key(|(_, capture)| capture.root.len())
-            .map(|(index, _)| index)
-    }
-
     /// What an entry is read as; none where no capture holds it.
     pub fn target(&self, path: &str) -> Option<(&Capture, &Target)> {
         let (index, target) = self.targets.get(path)?;
@@ -282,20 +274,19 @@ impl Plan {
         self.indents.get(path).copied()
     }
 
-    /// Whether an entry is of a capture.
-    pub fn is_of(&self, capture: usize, path: &str) -> bool {
-        let found = self.targets.get(path);
-        found.is_some_and(|(index, _)| *index == capture)
+    /// The capture that an entry is of, by its number.
+    pub fn capture_of(&self, path: &str) -> Option<usize> {
+        self.targets.get(path).map(|(index, _)| *index)
     }
 
-    /// How the entries of a capture are read.
-    pub fn counted(&self, capture: usize) -> Counted<'_> {
-        let mut counted = Counted::default();
-        let own = self
-            .targets
-            .iter()
-            .filter(|(_, (index, _))| *index == capture);
-        for (path, (_, target)) in own {
+    /// How the entries of each capture are read.
+    pub fn counted(&self) -> Vec<Counted<'_>> {
+        let mut all = Vec::new();
+        all.resize_with(self.captures.len(), Counted::default);
+        for (path, (index, target)) in &self.targets {
+            let Some(counted) = all.get_mut(*index) else {
+                continue;
+            };
             counted.files += 1;
             match target {
                 Target::As(_) | Target::Yaml(_) | Target::Split(_) => counted.known += 1,
@@ -307,7 +298,7 @@ impl Plan {
                 }
             }
         }
-        counted
+        all
     }
 
     /// The names of pods that entries are kept by, as (namespace, name).
