@@ -6,6 +6,7 @@ use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder as Lz4Decoder;
 use lzma_rust2::XzReader;
+use ruzstd::decoding::errors::FrameDecoderError;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use super::peeked::Peeked;
@@ -51,6 +52,14 @@ impl Read for Named<'_> {
                 let text = format!("the file ends inside its {} data", self.name);
                 io::Error::new(io::ErrorKind::UnexpectedEof, text)
             }
+            // The data are sound, and other programs read them.
+            kind @ io::ErrorKind::OutOfMemory => {
+                let text = format!(
+                    "its {} data need more memory than one stream is given here: unpack it into a folder and name that",
+                    self.name
+                );
+                io::Error::new(kind, text)
+            }
             kind => io::Error::new(kind, format!("broken {} data", self.name)),
         })
     }
@@ -74,7 +83,13 @@ impl Read for Zstd<'_> {
                         return Ok(0);
                     }
                     let frame = StreamingDecoder::new_with_max_window_size(stream, ZSTD_WINDOW);
-                    *self = Zstd::Frame(Box::new(frame.map_err(io::Error::other)?));
+                    let frame = frame.map_err(|error| match error {
+                        FrameDecoderError::WindowSizeTooBig { .. } => {
+                            io::Error::from(io::ErrorKind::OutOfMemory)
+                        }
+                        other => io::Error::other(other),
+                    });
+                    *self = Zstd::Frame(Box::new(frame?));
                 }
                 Zstd::Frame(frame) => {
                     let len = frame.read(space)?;

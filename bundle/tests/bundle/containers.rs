@@ -260,6 +260,27 @@ fn half_a_download_is_read_up_to_its_end_and_said_to_be_cut() {
 }
 
 #[test]
+fn a_stream_that_asks_for_too_much_memory_is_told_from_a_broken_one() {
+    // The byte behind size, flags, filter and length says how large the dictionary is: here 2 GiB.
+    let mut large = xz(b"text\n");
+    let header = &mut large[12..];
+    let checked = (usize::from(header[0]) + 1) * 4 - 4;
+    header[4] = 38;
+    let sum = crc32fast::hash(&header[..checked]);
+    header[checked..checked + 4].copy_from_slice(&sum.to_le_bytes());
+    // A frame with a window of 1 GiB, and one block as it is.
+    let wide = [&b"\x28\xb5\x2f\xfd\x00\xa0\x29\x00\x00"[..], b"text\n"].concat();
+    let scratch = Scratch::new();
+    for (name, packed) in [("xz", large), ("zstd", wide)] {
+        let (summary, found) = content(&scratch.file(&packed));
+        let said = sentences(&summary).join("; ");
+        assert!(found.is_empty(), "{name}");
+        let expected = format!("its {name} data need more memory");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
 fn text_in_utf_16_is_read_as_utf_8_wherever_it_lies() {
     let scratch = Scratch::new();
     let text = "NAME   STATUS\r\nnode-\u{e9}  Ready\r\n".repeat(50_000);
