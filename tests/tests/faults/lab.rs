@@ -9,9 +9,19 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 /// Why a row that needs root does nothing.
 const NOT_ROOT: &str = "needs root";
 
-/// Whether a process is there and no zombie.
+/// Whether a process stays there, and as no zombie: one that was killed is gone a moment later.
 pub(crate) fn alive(pid: &str) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/status")).is_ok_and(|text| !text.contains("State:\tZ"))
+    let is_there = || {
+        let status = fs::read_to_string(format!("/proc/{pid}/status"));
+        status.is_ok_and(|text| !text.contains("State:\tZ"))
+    };
+    (0..20).all(|_| {
+        let stays = is_there();
+        if stays {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        stays
+    })
 }
 
 pub(crate) fn root() -> Result<(), String> {
