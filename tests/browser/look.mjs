@@ -139,7 +139,8 @@ async function walked(tabs) {
   return { stops: stops.length, faults };
 }
 
-// In the page: notes what has the focus before each key, before the first one nothing, so that nobody waits for an answer between two keys.
+// In the page: notes what has the focus before each key, before the first one nothing, so that nobody waits for an
+// answer between two keys.
 function lookBeforeEachKey() {
   globalThis.passed = [];
   document.addEventListener('keydown', () => {

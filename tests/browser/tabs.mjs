@@ -18,24 +18,28 @@ export class Tabs {
   }
 
   // The report, opened anew in the page with these options.
-  async open(options) {
-    const key = JSON.stringify(options);
-    if (!this.#pages.has(key)) this.#pages.set(key, await this.#noted(options));
-    const page = this.#pages.get(key);
-    await page.goto(this.#own);
-    return page;
+  open(options) {
+    return this.#opened(JSON.stringify(options), () => this.#noted(options));
   }
 
   // The report in a page that is told to do what a report must not, so that nothing of it is kept.
-  async openToTry() {
-    if (!this.#pages.has('try')) this.#pages.set('try', await (await this.#browser.newContext()).newPage());
-    const page = this.#pages.get('try');
+  openToTry() {
+    return this.#opened('try', () => this.#made({}));
+  }
+
+  async #opened(name, make) {
+    if (!this.#pages.has(name)) this.#pages.set(name, await make());
+    const page = this.#pages.get(name);
     await page.goto(this.#own);
     return page;
   }
 
+  async #made(options) {
+    return (await this.#browser.newContext(options)).newPage();
+  }
+
   async #noted(options) {
-    const page = await (await this.#browser.newContext(options)).newPage();
+    const page = await this.#made(options);
     page.on('console', (message) => this.#seen.messages.push(message.text()));
     page.on('pageerror', (error) => this.#seen.messages.push(String(error)));
     page.on('request', (request) => request.url() === this.#own || this.#seen.requests.push(request.url()));
