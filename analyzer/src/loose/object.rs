@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::Place;
-use crate::parsers::{Item, Parsed, kind_of, plural, read_as, reader};
+use crate::parsers::{Parsed, kind_of, plural, read_as, reader};
 
 /// Reads an object, whose text starts at this place.
 pub(crate) fn read(object: &Value, place: Place) -> Option<Parsed> {
@@ -18,9 +18,8 @@ pub(crate) fn read(object: &Value, place: Place) -> Option<Parsed> {
         });
     }
     // No object is written that nothing reads.
-    let parse = reader(&plural(kind))?;
-    let json = &serde_json::to_vec(object).ok()?;
-    Some(parse(&Item { json, place }))
+    reader(&plural(kind))?;
+    read_as(kind, &serde_json::to_vec(object).ok()?, place)
 }
 
 #[derive(Deserialize)]
@@ -51,10 +50,7 @@ pub(crate) fn read_json(text: &str, path: &str, line: u32) -> Vec<Parsed> {
             line: Some(line.saturating_add(u32::try_from(counted.1).unwrap_or(u32::MAX))),
         }
     };
-    let one = |json: &str, kind: &str, place: Place| {
-        let json = json.as_bytes();
-        read_as(kind, &Item { json, place })
-    };
+    let one = |json: &str, kind: &str, place: Place| read_as(kind, json.as_bytes(), place);
     match list.items {
         Some(items) => {
             // The items of a typed list (`PodList`) do not always say their kind themselves.

@@ -4,6 +4,7 @@ use casefile_bundle::Entry;
 use serde::Deserialize;
 
 use super::{Item, PARSERS, Parsed, Parser, Read};
+use crate::model::Place;
 
 /// What the name of such a list's entry ends with, before `.json`.
 pub(crate) const PRINTED: &str = ".printed";
@@ -17,7 +18,7 @@ pub(super) static PARSER: Parser = Parser {
 
 fn parse(item: &Item<'_>) -> Parsed {
     match kind_of(item.json) {
-        Ok(kind) => read_as(&kind, item).unwrap_or_default(),
+        Ok(kind) => read_as(&kind, item.json, item.place.clone()).unwrap_or_default(),
         Err(error) => {
             let text = format!("invalid JSON: {error}; this object is left out");
             Parsed::problem(item.place.clone(), text)
@@ -35,9 +36,12 @@ pub(crate) fn kind_of(json: &[u8]) -> serde_json::Result<String> {
     Ok(serde_json::from_slice::<Kind>(json)?.kind)
 }
 
-/// Reads an object as one of this kind; none where nothing reads such objects.
-pub(crate) fn read_as(kind: &str, item: &Item<'_>) -> Option<Parsed> {
-    Some(reader(&plural(kind))?(item))
+/// Reads an object as one of this kind, whatever its path says; none where nothing reads such objects.
+pub(crate) fn read_as(kind: &str, json: &[u8], place: Place) -> Option<Parsed> {
+    let plural = &plural(kind);
+    let parse = reader(plural)?;
+    let kind = Some(plural.as_str());
+    Some(parse(&Item { json, place, kind }))
 }
 
 /// What reads objects of a kind, called by its plural; none where nothing does.
@@ -67,7 +71,11 @@ pub(crate) fn plural(kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::cluster::ConfigMap;
+    use crate::facts::scheduling::{Lease, Namespace};
+    use crate::facts::{AnyFact, FactType as _};
     use crate::parsers::Router;
+    use crate::scheduling::api;
 
     #[test]
     fn the_lists_of_a_bundle_are_found_by_kind() {
@@ -82,6 +90,34 @@ mod tests {
             assert!(reader(&plural(kind)).is_some(), "{kind}");
         }
         assert!(reader(&plural("Gadget")).is_none());
+    }
+
+    #[test]
+    fn an_object_is_read_as_its_kind_wherever_it_lies() {
+        let kinds = [
+            ("PersistentVolumeClaim", api::Claim::KIND),
+            ("StorageClass", api::StorageClass::KIND),
+            ("Namespace", Namespace::KIND),
+            ("Lease", Lease::KIND),
+            ("ConfigMap", ConfigMap::KIND),
+        ];
+        for path in [
+            "dump.yaml",
+            "a/dump.json",
+            "cluster-resources/pods/all.json",
+        ] {
+            for (kind, expected) in kinds {
+                let place = Place {
+                    path: path.into(),
+                    line: Some(1),
+                };
+                let json = br#"{"metadata":{"name":"a","namespace":"b"}}"#;
+                let read = read_as(kind, json, place).unwrap();
+                let stated: Vec<_> = read.facts.iter().map(AnyFact::kind).collect();
+                assert_eq!(stated, [expected], "{kind} in {path}");
+                assert!(read.problems.is_empty(), "{kind} in {path}");
+            }
+        }
     }
 
     #[test]

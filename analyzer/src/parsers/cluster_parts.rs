@@ -28,8 +28,8 @@ pub(super) static PARSER: Parser = Parser {
 };
 
 fn parse(item: &Item<'_>) -> Parsed {
-    let kind = item.place.path.split('/').nth(1).unwrap_or_default();
-    let read = match kind.trim_end_matches(".json") {
+    let kind = item.plural();
+    let read = match kind {
         "configmaps" => config_map(item),
         "volumeattachments" => attachment(item),
         _ => webhooks(item),

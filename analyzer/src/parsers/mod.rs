@@ -156,9 +156,27 @@ pub struct Item<'a> {
     pub json: &'a [u8],
     /// Where it stands.
     pub place: Place,
+    /// What objects of its kind are called together, where its path does not tell.
+    pub kind: Option<&'a str>,
 }
 
-impl Item<'_> {
+impl<'a> Item<'a> {
+    /// An object of the list at its place, whose path tells the kind.
+    pub fn listed(json: &'a [u8], place: Place) -> Self {
+        Self {
+            json,
+            place,
+            kind: None,
+        }
+    }
+
+    /// What objects of its kind are called together, in lower case: `pods`.
+    pub(crate) fn plural(&self) -> &str {
+        let listed = || self.place.path.split('/').nth(1).unwrap_or_default();
+        let kind = self.kind.unwrap_or_else(listed);
+        kind.trim_end_matches(".json")
+    }
+
     /// The object as a type; the problem to report where it is none. `what` it is, as in "pod".
     pub(crate) fn object<T: serde::de::DeserializeOwned>(&self, what: &str) -> Result<T, Parsed> {
         serde_json::from_slice(self.json).map_err(|error| {

@@ -185,10 +185,8 @@ fn failed(object: Object) -> Option<Unready> {
 }
 
 fn unready(object: Object, item: &Item<'_>) -> Option<Unready> {
-    let folder = item.place.path.split('/').nth(1).unwrap_or_default();
-    let plural = folder.trim_end_matches(".json").trim_end_matches('s');
     let kind = match object.kind.as_str() {
-        "" => plural.to_owned(),
+        "" => item.plural().trim_end_matches('s').to_owned(),
         kind => kind.to_ascii_lowercase(),
     };
     if kind == PLAN {

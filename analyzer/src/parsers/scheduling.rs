@@ -46,8 +46,8 @@ pub(super) static CLUSTER: Parser = Parser {
 };
 
 fn parse(item: &Item<'_>) -> Parsed {
-    let kind = item.place.path.split('/').nth(1).unwrap_or_default();
-    let facts = match kind.trim_end_matches(".json") {
+    let kind = item.plural();
+    let facts = match kind {
         "persistentvolumeclaims" | "pvcs" => one(object::<api::Claim>(item)),
         "persistentvolumes" | "pvs" => one(object::<api::Volume>(item)),
         "storageclasses" | "storage-classes" => one(object::<api::StorageClass>(item)),
@@ -66,7 +66,7 @@ fn parse(item: &Item<'_>) -> Parsed {
         }
         _ => one(workload(item)),
     };
-    if facts.is_empty() && !kind.starts_with("replicasets") && !kind.starts_with("jobs") {
+    if facts.is_empty() && !["replicasets", "jobs"].contains(&kind) {
         return Parsed::problem(
             item.place.clone(),
             format!("an object of {kind} was not read"),
@@ -121,8 +121,8 @@ pub(super) fn pod(item: &Item<'_>) -> Option<AnyFact> {
 /// A workload that has fewer pods than it wants.
 pub(super) fn workload(item: &Item<'_>) -> Option<AnyFact> {
     let mut workload: api::Workload = read(item)?;
-    let folder = item.place.path.split('/').nth(1).unwrap_or("workloads");
-    folder.trim_end_matches('s').clone_into(&mut workload.kind);
+    let kind = item.plural().trim_end_matches('s');
+    kind.clone_into(&mut workload.kind);
     if missing(&workload) <= 0 {
         return None;
     }

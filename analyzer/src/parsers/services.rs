@@ -118,7 +118,7 @@ mod tests {
         };
         let json = json.as_bytes();
         let mut facts = crate::facts::Facts::default();
-        for fact in parse(&Item { json, place }).facts {
+        for fact in parse(&Item::listed(json, place)).facts {
             facts.add(fact);
         }
         facts.table::<Service>()[0].data.clone()

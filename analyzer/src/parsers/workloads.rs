@@ -62,10 +62,9 @@ fn parse(item: &Item<'_>) -> Parsed {
         Ok(object) => object,
         Err(problem) => return problem,
     };
-    // Items of a list have no kind of their own, and a pasted object has no folder.
-    let folder = item.place.path.split('/').nth(1).unwrap_or("workloads");
+    // Items of a list have no kind of their own.
     let kind = match object.kind.as_str() {
-        "" => folder.trim_end_matches('s').to_owned(),
+        "" => item.plural().trim_end_matches('s').to_owned(),
         kind => kind.to_ascii_lowercase(),
     };
     let stated = object.status.is_some();

@@ -165,7 +165,7 @@ pub(super) fn parse(
 pub(super) fn read_item(json: &[u8], place: Place, parse: fn(&Item<'_>) -> Parsed) -> Parsed {
     let (json, managers) = lean(json);
     let change = managers.and_then(|managers| changes::last(&place, &json, managers));
-    let mut parsed = parse(&Item { json: &json, place });
+    let mut parsed = parse(&Item::listed(&json, place));
     parsed.facts.extend(change);
     parsed
 }
@@ -244,7 +244,7 @@ pub(super) fn parse_yaml(router: &Router, path: &str, text: &str, room: usize) -
         match json {
             Ok(json) => {
                 let place = place(line);
-                all.add(parse(&Item { json: &json, place }));
+                all.add(parse(&Item::listed(&json, place)));
             }
             Err(error) => {
                 let text = format!("an object was not read: {error}");

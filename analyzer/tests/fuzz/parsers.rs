@@ -85,7 +85,7 @@ fn parse(parser: &Parser, path: &str, bytes: &[u8]) -> Vec<Parsed> {
                     path: path.into(),
                     line: Some(number),
                 };
-                parse(&Item { json, place })
+                parse(&Item::listed(json, place))
             });
             items.collect()
         }

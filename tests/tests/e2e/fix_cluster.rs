@@ -69,10 +69,9 @@ pub(crate) const PLACEHOLDER: &str = "<redacted:token:0a1b2c3d>";
 pub(crate) const SECRET: &str = "s3cret-of-the-site";
 /// Each object with how often it holds the secret, and placeholders counted apart so that one is a difference.
 const HELD: &str = r#"held() {
-          for kind in nodes pods configmaps deployments statefulsets daemonsets jobs storageclasses limitranges resourcequotas; do
-            kubectl get "$kind" -A -o json | jq -r '.items[] | [([.kind, .metadata.namespace, .metadata.name] | map(. // "") | join("/")),
+          kubectl get nodes,pods,configmaps,deployments,statefulsets,daemonsets,jobs,storageclasses,limitranges,resourcequotas -A -o json |
+            jq -r '.items[] | [([.kind, .metadata.namespace, .metadata.name] | map(. // "") | join("/")),
               ([.. | strings | select(contains("s3cret-of-the-site"))] | length) + 1000 * ([.. | strings | select(contains("<redacted"))] | length)] | join(" ")'
-          done
         }"#;
 
 /// A copy of a bundle in which each object has this text where objects have secrets: an annotation, a variable of each
