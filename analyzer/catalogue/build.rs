@@ -24,8 +24,8 @@ fn main() -> io::Result<()> {
         let first = quoted(clauses.first().map_or(&[], Vec::as_slice));
         let rare = quoted(&clauses::rare(clauses));
         let needs = Needs::of(expression).to_string();
-        let worded = worded::written(expression);
-        format!("\n    ({expression:?}, {first}, {rare}, {needs:?}, {worded:?})")
+        let words = worded::words_of(expression);
+        format!("\n    ({expression:?}, {first}, {rare}, {needs:?}, {words:?})")
     });
     fs::write(out.join("clauses.in"), list(lines.collect()))
 }

@@ -3,6 +3,7 @@
 //! The library holds none of them: they are data, in the crate `casefile-catalogue`, so that a changed rule does not
 //! compile the library again.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use casefile_catalogue_files::worded;
@@ -12,8 +13,8 @@ use casefile_catalogue_files::worded;
 pub type File = (&'static str, &'static str, &'static str, &'static str);
 
 /// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, all that a
-/// line must hold, as [`casefile_catalogue_files::needs`] are written, and how its matches are
-/// [worded](casefile_catalogue_files::worded).
+/// line must hold, as [`casefile_catalogue_files::needs`] are written, and the words of its matches, as
+/// [`worded::words_of`] writes them.
 pub type Clauses = (
     &'static str,
     &'static [&'static str],
@@ -49,10 +50,10 @@ pub(crate) fn clauses(expression: &str) -> Option<&'static Clauses> {
     shipped.get(at.ok()?)
 }
 
-/// The texts that matches of an expression are made of, each way that it can be worded.
-pub(crate) fn worded(expression: &str) -> Vec<String> {
+/// The words that matches of an expression are made of, as [`worded::words_of`] writes them.
+pub(crate) fn words(expression: &str) -> Cow<'static, str> {
     match clauses(expression) {
-        Some((.., written)) => worded::read(written).map(str::to_owned).collect(),
-        None => worded::texts_of(expression),
+        Some((.., words)) => Cow::Borrowed(words),
+        None => Cow::Owned(worded::words_of(expression)),
     }
 }

@@ -9,7 +9,7 @@
 pub type File = (&'static str, &'static str, &'static str, &'static str);
 
 /// A shipped expression, the texts of which a line must hold one, those of them that are looked for in logs, all that a
-/// line must hold, and how its matches are worded (`casefile_catalogue_files::needs`, `::worded`).
+/// line must hold, and the words of its matches (`casefile_catalogue_files::needs`, `::worded`).
 pub type Clauses = (
     &'static str,
     &'static [&'static str],

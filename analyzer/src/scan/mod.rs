@@ -1,6 +1,7 @@
 //! The one pass over a bundle: routes every entry to its parser and every line to the patterns.
 
 mod again;
+mod arriving;
 mod assembly;
 mod bounds;
 mod budget;

@@ -39,11 +39,11 @@ impl Sink<'_> {
     /// What is left of entries that were not read to their end.
     pub(super) fn cut(&self) -> Vec<(BundlePath, u32, Given)> {
         let cut = assembly::cut(&self.settling.open, self.spill.budget()).into_iter();
-        cut.map(|((held_as, path), assembly)| {
+        let cut = cut.map(|((held_as, path), assembly)| {
             let out = self.finish(&path, assembly);
             (held_as, 0, out.into())
-        })
-        .collect()
+        });
+        cut.chain(self.settling.lists.cut()).collect()
     }
 
     fn finish(&self, path: &str, mut assembly: Assembly) -> Out {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
+use super::arriving::Arriving;
 use super::assembly::Opened;
 use super::budget::Budget;
 use super::hits::Hits;
@@ -35,6 +36,8 @@ pub(super) struct Settling {
     settled: Mutex<Settled>,
     /// Entries of which some pieces were read.
     pub(super) open: Opened,
+    /// Lists of which some pieces were read.
+    pub(super) lists: Arriving,
 }
 
 impl Settling {
@@ -42,6 +45,7 @@ impl Settling {
         Self {
             settled: Mutex::new(Settled::new(budget)),
             open: Opened::default(),
+            lists: Arriving::default(),
         }
     }
 

@@ -55,6 +55,14 @@ pub(super) struct Out {
 }
 
 impl Out {
+    /// A text that is read when all of its entry is there.
+    pub(super) fn keeping(kept: Kept) -> Self {
+        Self {
+            kept,
+            ..Self::default()
+        }
+    }
+
     /// Whether nothing is to be put together: of an archive's very many small entries most are settled when they are read.
     fn is_nothing(&self) -> bool {
         let Self {
@@ -139,19 +147,8 @@ impl Sink<'_> {
                 };
                 self.read(&ours, &piece.entry.path)
             }
-            Target::Yaml(ours) if piece.seq == 0 && piece.last && !self.spill.is_crowded() => {
-                let text = String::from_utf8_lossy(piece.bytes);
-                let list = kube_list::parse_yaml(self.router, ours, &text, usize::MAX);
-                self.spill.count(list.cost);
-                Some(Out {
-                    parsed: list.parsed,
-                    cost: list.cost,
-                    // It is counted as one.
-                    list: Some((false, true)),
-                    ..Out::default()
-                })
-            }
-            Target::Yaml(_) | Target::Split(_) => {
+            Target::Yaml(ours) => self.yaml(piece, ours),
+            Target::Split(_) => {
                 let mut out = Out::default();
                 self.keep(piece, SPLIT_LIMIT, &mut out);
                 Some(out)
@@ -357,7 +354,7 @@ impl Sink<'_> {
         }
     }
 
-    fn keep(&self, piece: &Piece<'_>, limit: u64, out: &mut Out) {
+    pub(super) fn keep(&self, piece: &Piece<'_>, limit: u64, out: &mut Out) {
         if too_large(piece, limit) {
             out.too_large = true;
         } else {

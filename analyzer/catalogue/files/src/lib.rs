@@ -44,7 +44,7 @@ pub struct Files {
 pub type File = (&'static str, &'static str, &'static str, &'static str);
 
 /// An expression, the texts of which a line must hold one, those of them that are looked for in logs, all that a line
-/// must hold, as [`needs`] are written, and how its matches are [`worded`].
+/// must hold, as [`needs`] are written, and the words of its matches, as [`worded::words_of`] writes them.
 pub type Clauses = (
     &'static str,
     &'static [&'static str],
@@ -75,8 +75,8 @@ pub fn leaked(folder: &Path) -> io::Result<(&'static [File], &'static [File], &'
         let rare = texts(clauses::rare(&clauses));
         let first = texts(clauses.into_iter().next().unwrap_or_default());
         let needs = text(needs::Needs::of(&expression).to_string());
-        let worded = text(worded::written(&expression));
-        (text(expression), first, rare, needs, worded)
+        let words = text(worded::words_of(&expression));
+        (text(expression), first, rare, needs, words)
     });
     let clauses: Vec<Clauses> = clauses.collect();
     Ok((all(files.rules), all(files.messages), clauses.leak()))

@@ -1,20 +1,22 @@
 //! What the matches of an expression are worded like.
 
-/// What parts texts that are written as one.
-const BETWEEN: &str = "\u{1e}";
+use std::collections::BTreeSet;
 
-/// The texts of an expression as one, for what is built in.
-pub fn written(expression: &str) -> String {
-    texts_of(expression).join(BETWEEN)
+/// The words of the texts of an expression, each once, with blanks between them.
+pub fn words_of(expression: &str) -> String {
+    let texts = texts_of(expression);
+    let words: BTreeSet<&str> = texts.iter().flat_map(|text| split(text)).collect();
+    Vec::from_iter(words).join(" ")
 }
 
-/// The texts that were written so.
-pub fn read(written: &str) -> impl Iterator<Item = &str> {
-    written.split(BETWEEN).filter(|text| !text.is_empty())
+/// Runs of letters.
+pub fn split(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|letter: char| !letter.is_ascii_alphabetic());
+    words.filter(|word| !word.is_empty())
 }
 
 /// The texts that matches of an expression are made of, each way that it can be worded.
-pub fn texts_of(expression: &str) -> Vec<String> {
+fn texts_of(expression: &str) -> Vec<String> {
     let mut found = Vec::new();
     // Letters beyond ASCII make classes of hundreds of ranges, and no word; some expressions need them all the same.
     let mut plain = regex_syntax::ParserBuilder::new();

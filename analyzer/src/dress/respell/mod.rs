@@ -7,6 +7,7 @@ mod words;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+pub use casefile_catalogue_files::worded::split;
 pub use words::Words;
 use words::is_turned;
 
@@ -14,12 +15,6 @@ use words::is_turned;
 const MEANT: usize = 3;
 /// Words that are respelled in one text; more of them are another language and no typing errors.
 const MOST: usize = 64;
-
-/// Runs of letters.
-pub fn split(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|letter: char| !letter.is_ascii_alphabetic());
-    words.filter(|word| !word.is_empty())
-}
 
 /// Whether a line is a pair of JSON: a program wrote it, or its spelling is what a program reads and must not be mended.
 pub fn is_json_pair(line: &str) -> bool {
@@ -90,7 +85,7 @@ pub fn notes(told: &BTreeMap<u32, String>) -> Cow<'static, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use casefile_catalogue_files::worded::texts_of;
+    use casefile_catalogue_files::worded::words_of;
 
     fn words() -> Words {
         let expressions = [
@@ -101,7 +96,7 @@ mod tests {
             "containerd config",
             r"no networks? found|(?:over|under)flow(?:ed|s)",
         ];
-        let texts: Vec<String> = expressions.iter().flat_map(|one| texts_of(one)).collect();
+        let texts = expressions.map(words_of);
         Words::of(texts.iter().map(String::as_str))
     }
 

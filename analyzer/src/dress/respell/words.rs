@@ -1,6 +1,6 @@
 //! The words that messages are made of, and which of them a mistyped one may be.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 
 use super::split;
 
@@ -21,23 +21,38 @@ type Ends = (Option<u8>, Option<u8>);
 /// The words of the messages that are looked for.
 #[derive(Debug, Default)]
 pub struct Words {
-    /// How each is written, by its ends and length, and its lower case: a variable and a program may have one name.
-    known: HashMap<(Ends, usize), BTreeMap<String, BTreeSet<String>>>,
+    /// By their ends and length, those of one by their lower case.
+    known: Vec<Word>,
+}
+
+/// A word in lower case, and how it is written: a variable and a program may have one name.
+#[derive(Debug)]
+struct Word {
+    lower: Box<str>,
+    written: Vec<Box<str>>,
 }
 
 impl Words {
     /// Takes the words of texts that messages are made of.
     pub fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
-        let mut words = Self::default();
-        let mut met: Vec<&str> = texts.flat_map(split).collect();
-        met.sort_unstable();
-        met.dedup();
-        for word in met {
-            let lower = word.to_ascii_lowercase();
-            let alike = words.known.entry((ends(&lower), lower.len())).or_default();
-            alike.entry(lower).or_default().insert(word.to_owned());
+        let met: HashSet<&str> = texts.flat_map(split).collect();
+        let lower = |word: &str| word.to_ascii_lowercase().into_boxed_str();
+        let mut met: Vec<_> = met.into_iter().map(|word| (lower(word), word)).collect();
+        met.sort_unstable_by(|(a, one), (b, other)| {
+            let by_key = key(a).cmp(&key(b));
+            by_key.then_with(|| (a, one).cmp(&(b, other)))
+        });
+        let mut known: Vec<Word> = Vec::new();
+        for (lower, word) in met {
+            match known.last_mut().filter(|last| last.lower == lower) {
+                Some(last) => last.written.push(word.into()),
+                None => known.push(Word {
+                    lower,
+                    written: vec![word.into()],
+                }),
+            }
         }
-        words
+        Self { known }
     }
 
     /// Whether a word, in lower case, is one of them.
@@ -46,14 +61,23 @@ impl Words {
     }
 
     /// How a word, in lower case, is written.
-    fn forms(&self, word: &str) -> Option<&BTreeSet<String>> {
-        self.known.get(&(ends(word), word.len()))?.get(word)
+    fn forms(&self, word: &str) -> Option<&[Box<str>]> {
+        let found = self.known.binary_search_by(|known| {
+            let by_key = key(&known.lower).cmp(&key(word));
+            by_key.then_with(|| known.lower.as_ref().cmp(word))
+        });
+        Some(&self.known.get(found.ok()?)?.written)
     }
 
     /// Known words of this length that begin and end as a word does.
     fn alike(&self, word: &str, length: usize) -> impl Iterator<Item = &str> {
-        let alike = self.known.get(&(ends(word), length)).into_iter().flatten();
-        alike.map(|(known, _)| known.as_str())
+        let wanted = (ends(word), length);
+        let from = self
+            .known
+            .partition_point(|known| key(&known.lower) < wanted);
+        let alike = self.known.get(from..).unwrap_or_default().iter();
+        let alike = alike.map(|known| known.lower.as_ref());
+        alike.take_while(move |known| key(known) == wanted)
     }
 
     /// Known words that have a letter less inside than this one.
@@ -145,13 +169,19 @@ impl Words {
         let inner = |text: &str| text.bytes().skip(1).filter(u8::is_ascii_uppercase).count();
         let forms = self.forms(known)?.iter();
         let alike = forms.filter(|form| inner(form) == inner(word));
-        let best = alike.min_by_key(|form| (capital(form) != capital(word), form.as_str()))?;
-        if capital(word) && best == known {
+        // They are in order, and of equal ones the first is taken.
+        let best = alike.min_by_key(|form| capital(form) != capital(word))?;
+        if capital(word) && best.as_ref() == known {
             let (first, rest) = best.split_at(1);
             return Some(first.to_ascii_uppercase() + rest);
         }
-        Some(best.clone())
+        Some(best.to_string())
     }
+}
+
+/// What words and their slips are found by.
+fn key(word: &str) -> (Ends, usize) {
+    (ends(word), word.len())
 }
 
 fn ends(word: &str) -> Ends {

@@ -156,12 +156,12 @@ mod tests {
     fn what_was_built_in_is_what_the_expressions_say() {
         let (.., known) = shipped::catalogue();
         assert!(known.len() > 500 && known.is_sorted_by_key(|(expression, ..)| *expression));
-        for (expression, first, rare, needs, worded) in known {
+        for (expression, first, rare, needs, words) in known {
             let own = Own::of(expression);
             assert_eq!(own.rare, *rare, "{expression}");
             assert_eq!(own.first, *first, "{expression}");
             assert_eq!(own.needs, *needs, "{expression}");
-            assert_eq!(worded::written(expression), *worded);
+            assert_eq!(worded::words_of(expression), *words);
         }
     }
 

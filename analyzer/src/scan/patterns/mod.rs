@@ -139,8 +139,8 @@ impl Patterns {
         self.spelling.get_or_init(|| {
             let expressions = self.patterns.iter().map(|one| one.regex.as_str());
             let expressions = expressions.chain(self.tests.iter().map(String::as_str));
-            let texts: Vec<String> = expressions.flat_map(shipped::worded).collect();
-            let texts = texts.iter().map(String::as_str);
+            let words: Vec<_> = expressions.map(shipped::words).collect();
+            let texts = words.iter().map(AsRef::as_ref);
             respell::Words::of(texts.chain(crate::loose::HEADINGS))
         })
     }
