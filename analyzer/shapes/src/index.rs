@@ -149,9 +149,9 @@ impl Index {
         }
     }
 
-    /// Calls a function with what asks for each text of which a part may stand at an open place of a shape, which is given in
-    /// lower case.
-    pub fn search_open(&self, shape: &[u8], found: &mut dyn FnMut(&[u32])) {
+    /// Calls a function with each text, in lower case, of which a part may stand at an open place of a shape, which is given
+    /// in lower case, and with what asks for it.
+    pub fn search_open(&self, shape: &[u8], found: &mut dyn FnMut(&[u8], &[u32])) {
         let open = self.open.get_or_init(|| {
             let texts = self.texts.iter().zip(0u32..);
             let open = |text: &Text| OpenText::new(str::from_utf8(&text.bytes).ok()?);
@@ -161,7 +161,8 @@ impl Index {
         });
         for (text, number) in open {
             if text.may_stand(shape) {
-                found(&self.texts[*number as usize].owners);
+                let text = &self.texts[*number as usize];
+                found(&text.bytes, &text.owners);
             }
         }
     }

@@ -31,7 +31,7 @@ use crate::{shipped, spread};
 use clauses::Clauses;
 pub use hit::{Captures, Found, Hit};
 pub use line_pattern::LinePattern;
-use shapes::{Learnt, Shapes};
+use shapes::{Learnt, Open, Shapes};
 
 /// The compiled set.
 pub struct Patterns {
@@ -159,21 +159,24 @@ impl Patterns {
     }
 
     /// What asks for some text that may stand in a line of a shape, and of that what asks for none that stands in every line
-    /// of it.
-    fn asking_in_shape(&self, channel: Channel, shape: &Held) -> (Vec<u32>, Vec<u32>) {
+    /// of it, with the texts that may.
+    fn asking_in_shape(&self, channel: Channel, shape: &Held) -> (Vec<u32>, Vec<Open>) {
         let index = self.index(channel);
         let (mut standing, mut open) = (Vec::new(), Vec::new());
         index.search(shape.lower(), &mut |owners| {
             standing.extend_from_slice(owners)
         });
-        index.search_open(shape.lower(), &mut |owners| open.extend_from_slice(owners));
         standing.sort_unstable();
         standing.dedup();
-        open.retain(|number| standing.binary_search(number).is_err());
-        open.sort_unstable();
-        open.dedup();
-        let mut asking = [standing, open.clone()].concat();
+        index.search_open(shape.lower(), &mut |text, owners| {
+            let owners = owners.iter().copied();
+            let owners = owners.filter(|owner| standing.binary_search(owner).is_err());
+            open.extend(owners.map(|owner| (owner, text.into())));
+        });
+        let mut asking: Vec<u32> = open.iter().map(|(owner, _)| *owner).collect();
+        asking.extend(standing);
         asking.sort_unstable();
+        asking.dedup();
         (asking, open)
     }
 

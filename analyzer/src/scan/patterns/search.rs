@@ -10,7 +10,7 @@ use super::caught::{self, Caught, kept};
 use super::certain::Certain;
 use super::clauses::Clauses;
 use super::hit::{Captures, Counter, Found, add_alike};
-use super::shapes::{Possible, Shapes, Text};
+use super::shapes::{Open, Possible, Shapes, Text};
 use super::{Patterns, boots, is_log};
 use crate::dress::{Nature, Voice};
 use crate::lines::{LogLine, Origin, Reader, Record, Said};
@@ -19,6 +19,8 @@ use crate::scan::manual;
 
 /// So few patterns are tried at once; of more the texts that they need are looked for before.
 const FEW: usize = 6;
+/// So many texts are looked for one by one; more of them at once, with all others.
+const OPEN: usize = 12;
 
 /// What a search of one stretch has found so far, and what it remembers.
 #[derive(Default)]
@@ -294,6 +296,7 @@ impl Heard {
 struct Asking {
     numbers: Vec<u32>,
     line: Held,
+    lower: Vec<u8>,
 }
 
 impl Asking {
@@ -308,8 +311,11 @@ impl Asking {
         self.numbers.clear();
         match possible {
             Some(Possible { numbers: [], .. }) => {}
-            Some(few) if !few.is_open && patterns.are_few(few) => {
+            Some(few) if few.open.len() <= OPEN && patterns.are_few(few) => {
                 self.numbers.extend_from_slice(few.numbers);
+                if !few.open.is_empty() {
+                    self.keep_standing(few.open, shown());
+                }
             }
             possible => {
                 self.search(patterns.index(channel), shown());
@@ -326,6 +332,19 @@ impl Asking {
         let Self { numbers, .. } = self;
         numbers.clear();
         index.search(line, &mut |owners| numbers.extend_from_slice(owners));
+    }
+
+    /// Leaves out what asks only for texts that a line does not hold.
+    fn keep_standing(&mut self, open: &[Open], line: &[u8]) {
+        let Self { numbers, lower, .. } = self;
+        lower.clear();
+        lower.extend_from_slice(line);
+        lower.make_ascii_lowercase();
+        let stands = |text: &[u8]| memchr::memmem::find(lower, text).is_some();
+        numbers.retain(|number| {
+            let mut texts = open.iter().filter(|(owner, _)| owner == number).peekable();
+            texts.peek().is_none() || texts.any(|(_, text)| stands(text))
+        });
     }
 
     /// Keeps what can match a line of its shape, each once and in order.

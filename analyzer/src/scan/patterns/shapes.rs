@@ -47,12 +47,15 @@ const PART: u8 = 0;
 const RECORD: u8 = 1;
 const MESSAGE: u8 = 2;
 
+/// What asks for a text, and the text in lower case, a part of which may stand at an open place of a shape.
+pub(super) type Open = (u32, Box<[u8]>);
+
 /// A shape, and what can match a line of it.
 struct Known {
     shape: Box<[u8]>,
     possible: Box<[u32]>,
-    /// Of those the ones whose texts stand at open places, if they do.
-    open: Box<[u32]>,
+    /// Of those the ones whose texts stand at open places, if they do, once for each text.
+    open: Box<[Open]>,
     certain: Box<[Certain]>,
     /// Whether that was proven, or only looked for in the texts that patterns need.
     is_proven: bool,
@@ -65,17 +68,26 @@ struct Known {
 pub(super) struct Possible<'s> {
     /// What can match it, in order.
     pub(super) numbers: &'s [u32],
-    /// Whether a line of it may hold none of the texts that some of them ask for.
-    pub(super) is_open: bool,
+    /// Of those the ones that ask only for texts which a line of it may hold or not, once for each text.
+    pub(super) open: &'s [Open],
     /// Patterns that every line of the shape matches, in order.
     pub(super) certain: &'s [Certain],
 }
 
 impl Known {
+    /// About how many bytes it takes.
+    fn bytes(&self) -> usize {
+        let open = self
+            .open
+            .iter()
+            .map(|(_, text)| size_of::<Open>() + text.len());
+        self.shape.len() + OVERHEAD + open.sum::<usize>()
+    }
+
     fn possible(&self) -> Possible<'_> {
         Possible {
             numbers: &self.possible,
-            is_open: !self.open.is_empty(),
+            open: &self.open,
             certain: &self.certain,
         }
     }
@@ -253,7 +265,7 @@ impl Shapes {
                     self.proven.clear();
                     self.bytes = 0;
                 }
-                self.bytes += known.shape.len() + OVERHEAD;
+                self.bytes += known.bytes();
                 self.known.insert(Met { hash, known })
             }
         };
@@ -322,11 +334,11 @@ impl Shapes {
             is_certain(*number) || patterns.automaton(*number).is_none_or(may)
         });
         let possible: Box<[u32]> = possible.collect();
-        let open = unproven.open.iter().copied();
-        let open = open.filter(|number| possible.binary_search(number).is_ok());
+        let open = unproven.open.iter();
+        let open = open.filter(|(number, _)| possible.binary_search(number).is_ok());
         Known {
             shape: unproven.shape.clone(),
-            open: open.collect(),
+            open: open.cloned().collect(),
             possible,
             certain,
             is_proven: true,
@@ -366,7 +378,7 @@ impl Shapes {
             shared.known.clear();
             shared.bytes = 0;
         }
-        shared.bytes += known.shape.len() + OVERHEAD;
+        shared.bytes += known.bytes();
         let alike = shared.known.entry(hash).or_default();
         alike.push(Arc::clone(&known));
         Some(known)
@@ -384,7 +396,7 @@ impl Shapes {
             let clauses = patterns.clauses.get(*number as usize);
             clauses.is_none_or(|clauses| clauses.may_hold(&self.held))
         });
-        open.retain(|number| possible.binary_search(number).is_ok());
+        open.retain(|(number, _)| possible.binary_search(number).is_ok());
         Some(Known {
             shape: self.shape.as_slice().into(),
             is_proven: possible.is_empty(),
