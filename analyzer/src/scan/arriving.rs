@@ -13,9 +13,19 @@ use super::sayings::Saying;
 use super::sink::{Given, Out, SPLIT_LIMIT, Sink};
 use super::spill::Kept;
 use crate::model::{Place, Problem};
+use crate::parsers::Parsed;
 
 /// A larger list, in bytes, is read when all else was: of these one is in memory at a time.
 const AT_ONCE: u64 = 8 << 20;
+
+/// What a list gave, in stretches, each with the line at which it begins.
+struct Stretches(Vec<(u32, Bounded)>);
+
+impl From<Parsed> for Stretches {
+    fn from(parsed: Parsed) -> Self {
+        Self(vec![(1, parsed.into())])
+    }
+}
 
 /// Lists of which some pieces have come, by their paths in the input.
 #[derive(Default)]
@@ -91,22 +101,32 @@ impl Sink<'_> {
             return Out::keeping(self.spill.keep(&text));
         }
         let (text, fault) = bounds::text(text, |line| place(ours, line));
-        let Bounded { parsed, cost, .. } = guarded("yaml", ours, || {
-            kube_list::parse_yaml(self.router, ours, &text, usize::MAX)
+        let Stretches(stretches) = guarded("yaml", ours, || {
+            Stretches(kube_list::yaml_stretches(self.router, ours, &text))
         });
-        self.spill.count(cost);
         let mut out = Out {
-            parsed,
-            cost,
-            // It is counted as one.
-            list: Some((false, true)),
+            stretches: stretches.into_iter().map(|one| self.stretch(one)).collect(),
             ..Out::default()
         };
         out.parsed.problems.extend(fault);
-        let said = std::mem::take(&mut out.parsed.said).into_iter();
-        let sayings = said.filter_map(|said| Saying::of(self.patterns, said));
-        out.said = sayings.collect();
         out
+    }
+
+    fn stretch(&self, (begins, bounded): (u32, Bounded)) -> Out {
+        let Bounded {
+            mut parsed, cost, ..
+        } = bounded;
+        self.spill.count(cost);
+        let said = std::mem::take(&mut parsed.said).into_iter();
+        let sayings = said.filter_map(|said| Saying::of(self.patterns, said));
+        Out {
+            said: sayings.collect(),
+            parsed,
+            cost,
+            begins: Some(begins),
+            list: Some((false, true)),
+            ..Out::default()
+        }
     }
 }
 

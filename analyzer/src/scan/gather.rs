@@ -164,10 +164,11 @@ impl<'a> Gather<'a> {
             self.problem(path, text);
         }
         let (mut lost, mut left_out) = (false, None);
-        for mut piece in pieces {
+        for mut piece in pieces.into_iter().flat_map(Out::stretched) {
             lost |= !self.read_later(path, &mut piece);
             if self.is_over(&mut piece) {
-                left_out.get_or_insert(lines_before.saturating_add(1));
+                let begins = piece.begins;
+                left_out.get_or_insert(begins.unwrap_or(lines_before.saturating_add(1)));
             }
             self.piece(path, &mut piece, lines_before);
             lines_before = lines_before.saturating_add(piece.lines);

@@ -217,42 +217,63 @@ fn end_of_text(text: &[u8], mut at: usize) -> Option<usize> {
 
 /// Reads objects in YAML as the list that we hold them in as JSON, up to so many facts.
 pub(super) fn parse_yaml(router: &Router, path: &str, text: &str, room: usize) -> Bounded {
-    let place = |line| Place {
-        path: path.into(),
-        line: Some(line),
-    };
     let mut all = All::default();
-    let kind = path
-        .split('/')
-        .nth(1)
-        .unwrap_or("")
-        .trim_end_matches(".json");
-    let paths = [path.to_owned(), Entry::List(kind).path()];
-    let parse = paths
-        .iter()
-        .find_map(|path| match router.parser(path)?.read {
-            Read::Items(parse) => Some(parse),
-            _ => None,
-        });
-    let Some(parse) = parse else {
-        return all.bounded(None);
-    };
-    for (line, json) in yaml_items_as_json(text) {
+    for (line, object) in yaml_objects(router, path, text) {
         if all.cost() >= room {
             return all.bounded(Some(line));
         }
-        match json {
-            Ok(json) => {
-                let place = place(line);
-                all.add(parse(&Item::listed(&json, place)));
-            }
-            Err(error) => {
-                let text = format!("an object was not read: {error}");
-                all.add(Parsed::problem(place(line), text));
-            }
-        }
+        all.add(object());
     }
     all.bounded(None)
+}
+
+/// Reads them in stretches of some objects, each with the line at which it begins: where there is no room for all, the
+/// first are kept.
+pub(super) fn yaml_stretches(router: &Router, path: &str, text: &str) -> Vec<(u32, Bounded)> {
+    /// Objects of one stretch.
+    const STRETCH: usize = 32;
+    let mut stretches = Vec::new();
+    let mut objects = yaml_objects(router, path, text).peekable();
+    while let Some((begins, _)) = objects.peek() {
+        let begins = *begins;
+        let mut all = All::default();
+        let stretch = objects.by_ref().take(STRETCH);
+        stretch.for_each(|(_, object)| all.add(object()));
+        stretches.push((begins, all.bounded(None)));
+    }
+    stretches
+}
+
+/// The objects of a list in YAML that we hold as JSON by this path: the line of each, and what reads it. None where nothing
+/// reads such a list.
+fn yaml_objects<'t>(
+    router: &Router,
+    path: &'t str,
+    text: &'t str,
+) -> impl Iterator<Item = (u32, impl FnOnce() -> Parsed + use<'t>)> + use<'t> {
+    let kind = path.split('/').nth(1).unwrap_or("");
+    let list = Entry::List(kind.trim_end_matches(".json")).path();
+    let mut paths = [path, &list].into_iter();
+    let parse = paths.find_map(|path| match router.parser(path)?.read {
+        Read::Items(parse) => Some(parse),
+        _ => None,
+    });
+    let objects = parse.into_iter().flat_map(move |parse| {
+        yaml_items_as_json(text).map(move |(line, json)| (line, json, parse))
+    });
+    objects.map(move |(line, json, parse)| {
+        let read = move || {
+            let place = Place {
+                path: path.into(),
+                line: Some(line),
+            };
+            match json {
+                Ok(json) => parse(&Item::listed(&json, place)),
+                Err(error) => Parsed::problem(place, format!("an object was not read: {error}")),
+            }
+        };
+        (line, read)
+    })
 }
 
 fn read(text: &str) -> Result<Vec<&RawValue>, serde_json::Error> {

@@ -42,6 +42,10 @@ pub(super) struct Out {
     pub(super) kept: Kept,
     /// A stretch of a list that is read when all else was: too many objects were in memory.
     pub(super) later: Kept,
+    /// What it gave in stretches that are counted one by one, and nothing else but problems.
+    pub(super) stretches: Vec<Out>,
+    /// The line at which it begins, where its places count from the beginning of the entry.
+    pub(super) begins: Option<u32>,
     /// Of a list that is read piece by piece: whether this one is seen to begin it, and whether it ends it.
     pub(super) list: Option<(bool, bool)>,
     /// By how many blanks the objects of the list are indented, where they are.
@@ -63,6 +67,12 @@ impl Out {
         }
     }
 
+    /// Its stretches, behind what is said of all of it.
+    pub(super) fn stretched(mut self) -> impl Iterator<Item = Self> {
+        let stretches = std::mem::take(&mut self.stretches);
+        std::iter::once(self).chain(stretches)
+    }
+
     /// Whether nothing is to be put together: of an archive's very many small entries most are settled when they are read.
     fn is_nothing(&self) -> bool {
         let Self {
@@ -72,6 +82,8 @@ impl Out {
             lines,
             kept,
             later,
+            stretches,
+            begins: _,
             list,
             indent: _,
             too_large,
@@ -80,7 +92,7 @@ impl Out {
         } = self;
         let is_said =
             parsed.facts.is_empty() && parsed.said.is_empty() && parsed.problems.is_empty();
-        let is_list = list.is_none() && said.is_empty() && hits.is_empty();
+        let is_list = list.is_none() && said.is_empty() && hits.is_empty() && stretches.is_empty();
         let is_kept = kept.is_empty() && later.is_empty() && uids.is_empty();
         is_said && is_list && is_kept && *lines == 0 && *cost == 0 && !too_large
     }
