@@ -236,6 +236,36 @@ fn a_list_of_very_many_pods_is_cut_with_its_line_named_instead_of_filling_memory
     );
 }
 
+#[test]
+fn of_a_list_in_yaml_for_which_there_is_no_room_the_first_pods_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let pods = (0..4000).map(|number| {
+        format!(
+            "- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: p-{number}\n    namespace: d\n  spec:\n    nodeName: gpu-1\n  status:\n    phase: Failed\n    containerStatuses:\n    - name: m\n      state:\n        waiting:\n          reason: CrashLoopBackOff\n"
+        )
+    });
+    let list = format!(
+        "apiVersion: v1\nitems:\n{}kind: List\n",
+        pods.collect::<String>()
+    );
+    plant(folder.path(), "namespaces/d/core/pods.yaml", &list);
+    let input = folder.path().to_str().unwrap();
+    let ended = run(
+        bins::ANALYZER,
+        &["diagnose", "--memory", "8MiB", "--format", "json", input],
+    );
+    let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let pods = report["seen"]["pods"].as_u64().unwrap();
+    assert!((500..4000).contains(&pods), "{pods} pods");
+    let told = report["problems"].as_array().unwrap().iter();
+    let mut told = told.filter(|one| {
+        let text = one["text"].as_str().unwrap();
+        text.contains("objects were left out")
+    });
+    let line = told.next().and_then(|one| one["line"].as_u64());
+    assert_eq!(line, Some(3 + 14 * pods), "{ended:?}");
+}
+
 fn broken_folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let bundle = folder.path().join("bundle");
