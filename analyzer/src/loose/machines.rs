@@ -55,21 +55,33 @@ pub(crate) fn machines(text: &str) -> Vec<(MachineMark, u32)> {
 
 /// The line that says that Docker Compose runs what a text is about, from 1.
 pub(crate) fn composed(text: &str) -> Option<(ComposeMark, u32)> {
+    let says = |text: &str| text.contains("docker compose") || text.contains("docker-compose");
+    if !says(text) {
+        return None;
+    }
     let mut lines = text.lines().take(LINES).zip(1_u32..);
-    let says = |line: &str| line.contains("docker compose") || line.contains("docker-compose");
     let (_, number) = lines.find(|(line, _)| says(line))?;
     Some((ComposeMark, number))
 }
 
 /// The line that shows that a text is of OpenShift, from 1: a name of its API, or its program behind a prompt.
 pub(crate) fn openshift(text: &str) -> Option<(OpenShiftMark, u32)> {
+    const API: &str = "openshift.io/";
+    // Most texts hold neither, and need not be looked at line by line.
+    let may_be_typed = || {
+        let mut programs = memchr::memmem::find_iter(text.as_bytes(), b"oc");
+        programs.any(|at| text[at + 2..].starts_with(char::is_whitespace))
+    };
+    if !text.contains(API) && !may_be_typed() {
+        return None;
+    }
     let mut lines = text.lines().take(LINES).zip(1_u32..);
     let is_typed = |line: &str| {
         let typed = line.trim_start().trim_start_matches(['$', '#', '>', ' ']);
         let mut words = typed.split_whitespace();
         words.next() == Some("oc") && words.next().is_some_and(|verb| OC.contains(&verb))
     };
-    let shows = |line: &str| line.contains("openshift.io/") || is_typed(line);
+    let shows = |line: &str| line.contains(API) || is_typed(line);
     let (_, number) = lines.find(|(line, _)| shows(line))?;
     Some((OpenShiftMark, number))
 }

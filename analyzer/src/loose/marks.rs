@@ -21,20 +21,25 @@ const TOLD: [&str; 3] = [
     "kubernetes.azure.com/cluster",
 ];
 
+/// The head of kubectl's table of nodes.
+const HEAD: [&str; 5] = ["NAME", "STATUS", "ROLES", "AGE", "VERSION"];
+
 /// The marks of a text with their lines, from 1.
 pub(crate) fn marks(text: &str, pieces: &[Piece]) -> Vec<(ClusterMark, u32)> {
     let mut found = Vec::new();
     let mut rows: Option<(Vec<String>, bool, u32)> = None;
-    let mut told = TOLD.iter();
-    let is_told = told.any(|sign| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some());
-    for (line, number) in text.lines().zip(1_u32..) {
+    let holds = |sign: &str| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some();
+    let is_told = TOLD.iter().any(|sign| holds(sign));
+    let shows = is_told || holds(HEAD[2]);
+    let lines = text.lines().zip(1_u32..).take_while(|_| shows);
+    for (line, number) in lines {
         // Only a table's head, and what stands below it, is looked at by its columns.
         let is_of_table = rows.is_some() || line.trim_start().starts_with("NAME");
         let columns: Vec<&str> = match is_of_table {
             true => line.split_whitespace().collect(),
             false => Vec::new(),
         };
-        if columns.starts_with(&["NAME", "STATUS", "ROLES", "AGE", "VERSION"]) {
+        if columns.starts_with(&HEAD) {
             found.extend(listed(rows.take()));
             rows = Some((Vec::new(), false, number));
         } else if let (Some((names, leads, _)), [name, _, roles, _, version, ..]) =

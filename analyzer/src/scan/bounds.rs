@@ -2,7 +2,7 @@
 
 use super::gather::Gather;
 use super::kube_list::Bounded;
-use super::sink::Out;
+use super::out::Out;
 use crate::model::{Place, Problem};
 use crate::parsers::{Parsed, Read};
 

@@ -7,11 +7,12 @@ use casefile_bundle::{BundlePath, Entry, Summary};
 use super::bounds;
 use super::kube_list::Bounded;
 use super::merge::{shift, shift_place, unplaced_pods};
+use super::out::Out;
 use super::pasted::{self, Origins, Pieces};
 use super::patterns::{Hit, Patterns};
 use super::sayings::Saying;
 use super::settled::Settling;
-use super::sink::{Out, SPLIT_LIMIT, Sink};
+use super::sink::{SPLIT_LIMIT, Sink};
 use super::spill::Spill;
 use super::{
     Documents, Router, Scanned, guarded, is_of_earlier_boot, joined, kube_list, leftovers, node_of,

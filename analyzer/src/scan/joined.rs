@@ -10,9 +10,10 @@ use casefile_bundle::{Input, Keys, Limits, OpenError, Outcome, Summary};
 use serde::Deserialize;
 
 use super::leftovers::{Tally, state_source};
+use super::out::Out;
 use super::patterns::Patterns;
 use super::settled::Settling;
-use super::sink::{Out, Sink};
+use super::sink::Sink;
 use super::spill::Spill;
 use super::{Budget, Documents, Gather, Router, Scanned, node_of};
 use crate::facts::Facts;

@@ -16,6 +16,7 @@ pub mod leftovers;
 pub mod literals;
 mod manual;
 mod merge;
+mod out;
 pub mod pasted;
 pub mod patterns;
 mod ranked;

@@ -8,6 +8,7 @@ mod caught;
 mod certain;
 mod clauses;
 mod hit;
+mod known;
 mod line_pattern;
 mod search;
 mod shapes;
@@ -30,8 +31,9 @@ use crate::shared::Shared;
 use crate::{shipped, spread};
 use clauses::Clauses;
 pub use hit::{Captures, Found, Hit};
+use known::Open;
 pub use line_pattern::LinePattern;
-use shapes::{Learnt, Open, Shapes};
+use shapes::{Learnt, Shapes};
 
 /// The compiled set.
 pub struct Patterns {

@@ -14,12 +14,11 @@ use casefile_shapes::shape::{self, Written};
 
 use super::Patterns;
 use super::certain::Certain;
+use super::known::{Known, Possible};
 use crate::parsers::Channel;
 
 /// Bytes of shapes that are remembered.
 const REMEMBERED: usize = 6 << 20;
-/// What a shape takes besides its own bytes.
-const OVERHEAD: usize = 160;
 /// A longer text is none of many.
 const LONGEST: usize = 4096;
 /// Different shapes of one hash that are told apart.
@@ -46,52 +45,6 @@ pub(super) enum Text<'t> {
 const PART: u8 = 0;
 const RECORD: u8 = 1;
 const MESSAGE: u8 = 2;
-
-/// What asks for a text, and the text in lower case, a part of which may stand at an open place of a shape.
-pub(super) type Open = (u32, Box<[u8]>);
-
-/// A shape, and what can match a line of it.
-struct Known {
-    shape: Box<[u8]>,
-    possible: Box<[u32]>,
-    /// Of those the ones whose texts stand at open places, if they do, once for each text.
-    open: Box<[Open]>,
-    certain: Box<[Certain]>,
-    /// Whether that was proven, or only looked for in the texts that patterns need.
-    is_proven: bool,
-    /// How often all threads met it.
-    times: AtomicU32,
-}
-
-/// What asks for a line of a known shape.
-#[derive(Clone, Copy)]
-pub(super) struct Possible<'s> {
-    /// What can match it, in order.
-    pub(super) numbers: &'s [u32],
-    /// Of those the ones that ask only for texts which a line of it may hold or not, once for each text.
-    pub(super) open: &'s [Open],
-    /// Patterns that every line of the shape matches, in order.
-    pub(super) certain: &'s [Certain],
-}
-
-impl Known {
-    /// About how many bytes it takes.
-    fn bytes(&self) -> usize {
-        let open = self
-            .open
-            .iter()
-            .map(|(_, text)| size_of::<Open>() + text.len());
-        self.shape.len() + OVERHEAD + open.sum::<usize>()
-    }
-
-    fn possible(&self) -> Possible<'_> {
-        Possible {
-            numbers: &self.possible,
-            open: &self.open,
-            certain: &self.certain,
-        }
-    }
-}
 
 type ByHash<K> = HashMap<u64, Vec<K>, BuildHasherDefault<AsIs>>;
 
