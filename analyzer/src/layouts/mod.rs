@@ -22,8 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::MachineClock;
 
 pub use survey::{Entry, Survey};
-pub(crate) use yaml_list::{items as yaml_items, items_as_json as yaml_items_as_json};
-pub(crate) use yaml_plain::json as yaml_plain;
+pub(crate) use yaml_list::{
+    items as yaml_items, items_as_json as yaml_items_as_json, parse as yaml_value,
+};
 
 /// Makes the modules of the layouts and the lists of them.
 macro_rules! layouts {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 const DEEPEST: usize = 60;
 
 /// A document as JSON; none of one that is not plainly of this part of YAML.
-pub(crate) fn json(text: &str) -> Option<Vec<u8>> {
+pub(super) fn json(text: &str) -> Option<Vec<u8>> {
     let mut reader = Reader {
         lines: text.lines().map(|line| (indent(line), line)).collect(),
         at: 0,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::Place;
-use crate::parsers::{Parsed, kind_of, plural, read_as, reader};
+use crate::parsers::{Parsed, kind_of, read_as, reading};
 
 /// Reads an object, whose text starts at this place.
 pub(crate) fn read(object: &Value, place: Place) -> Option<Parsed> {
@@ -18,8 +18,8 @@ pub(crate) fn read(object: &Value, place: Place) -> Option<Parsed> {
         });
     }
     // No object is written that nothing reads.
-    reader(&plural(kind))?;
-    read_as(kind, &serde_json::to_vec(object).ok()?, place)
+    let read = reading(kind)?;
+    Some(read(&serde_json::to_vec(object).ok()?, place))
 }
 
 #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use super::dedent::{dedent, indent_of};
 use super::split::Section;
 use super::{Taken, What};
 use crate::form::Form;
-use crate::layouts::yaml_plain;
+use crate::layouts::yaml_value;
 
 static KEY: Form = Form::new(r#"^\s*(?:- )*["']?[\w./$-]+["']?\s*:(?:\s|$)"#);
 static FOLDED: Form =
@@ -51,7 +51,7 @@ pub(super) fn objects(section: &Section<'_>, at: usize) -> Taken {
     }
     let lines = extent(section, at);
     let text = dedent(&section.range(at, at + lines));
-    let Some(mut value) = value_of(&text) else {
+    let Ok(mut value) = yaml_value(&text) else {
         return Taken::Refused(1);
     };
     if value.get("kind").and_then(Value::as_str) == Some("KubeletConfiguration") {
@@ -73,12 +73,6 @@ pub(super) fn objects(section: &Section<'_>, at: usize) -> Taken {
         None => vec![(What::Object(value), 0)],
     };
     Taken::Found(found, lines)
-}
-
-/// What a text says; none of one that is no YAML. As kubectl writes it, it is read many times faster.
-fn value_of(text: &str) -> Option<Value> {
-    let plain = yaml_plain(text).and_then(|json| serde_json::from_slice(&json).ok());
-    plain.or_else(|| serde_saphyr::from_str(text).ok())
 }
 
 /// The lines at which the items of a list start, from 0.

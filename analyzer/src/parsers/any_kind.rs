@@ -38,10 +38,17 @@ pub(crate) fn kind_of(json: &[u8]) -> serde_json::Result<String> {
 
 /// Reads an object as one of this kind, whatever its path says; none where nothing reads such objects.
 pub(crate) fn read_as(kind: &str, json: &[u8], place: Place) -> Option<Parsed> {
-    let plural = &plural(kind);
-    let parse = reader(plural)?;
-    let kind = Some(plural.as_str());
-    Some(parse(&Item { json, place, kind }))
+    Some(reading(kind)?(json, place))
+}
+
+/// What reads objects of this kind; none where nothing does.
+pub(crate) fn reading(kind: &str) -> Option<impl Fn(&[u8], Place) -> Parsed + use<>> {
+    let plural = plural(kind);
+    let parse = reader(&plural)?;
+    Some(move |json: &[u8], place| {
+        let kind = Some(plural.as_str());
+        parse(&Item { json, place, kind })
+    })
 }
 
 /// What reads objects of a kind, called by its plural; none where nothing does.

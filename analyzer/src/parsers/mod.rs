@@ -19,7 +19,7 @@ mod router;
 mod runs;
 
 pub use crate::lines::Channel;
-pub(crate) use any_kind::{PRINTED, kind_of, plural, read_as, reader};
+pub(crate) use any_kind::{PRINTED, kind_of, plural, read_as, reader, reading};
 use casefile_bundle::Entry;
 pub(crate) use cluster_parts::kubeadm;
 pub(crate) use driver_lines::QUARTER;
@@ -175,6 +175,14 @@ impl<'a> Item<'a> {
         let listed = || self.place.path.split('/').nth(1).unwrap_or_default();
         let kind = self.kind.unwrap_or_else(listed);
         kind.trim_end_matches(".json")
+    }
+
+    /// The kind of an object that says this of itself, in lower case: `pod`. Items of a list need not say it.
+    pub(crate) fn singular(&self, stated: &str) -> String {
+        match stated {
+            "" => self.plural().trim_end_matches('s').to_owned(),
+            stated => stated.to_ascii_lowercase(),
+        }
     }
 
     /// The object as a type; the problem to report where it is none. `what` it is, as in "pod".

@@ -185,10 +185,7 @@ fn failed(object: Object) -> Option<Unready> {
 }
 
 fn unready(object: Object, item: &Item<'_>) -> Option<Unready> {
-    let kind = match object.kind.as_str() {
-        "" => item.plural().trim_end_matches('s').to_owned(),
-        kind => kind.to_ascii_lowercase(),
-    };
+    let kind = item.singular(&object.kind);
     if kind == PLAN {
         return failed(object);
     }

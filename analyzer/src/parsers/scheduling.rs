@@ -121,8 +121,7 @@ pub(super) fn pod(item: &Item<'_>) -> Option<AnyFact> {
 /// A workload that has fewer pods than it wants.
 pub(super) fn workload(item: &Item<'_>) -> Option<AnyFact> {
     let mut workload: api::Workload = read(item)?;
-    let kind = item.plural().trim_end_matches('s');
-    kind.clone_into(&mut workload.kind);
+    workload.kind = item.singular("");
     if missing(&workload) <= 0 {
         return None;
     }

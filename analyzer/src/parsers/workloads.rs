@@ -62,11 +62,7 @@ fn parse(item: &Item<'_>) -> Parsed {
         Ok(object) => object,
         Err(problem) => return problem,
     };
-    // Items of a list have no kind of their own.
-    let kind = match object.kind.as_str() {
-        "" => item.plural().trim_end_matches('s').to_owned(),
-        kind => kind.to_ascii_lowercase(),
-    };
+    let kind = item.singular(&object.kind);
     let stated = object.status.is_some();
     let status = object.status.unwrap_or_default();
     let pods = object.spec.template.spec;
