@@ -1,7 +1,7 @@
 //! Times that stand beside the lines of a cause or of something that fails, where none of those lines has one.
 
 use crate::facts::text::TimedLine;
-use crate::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts, Rows};
 use crate::model::{Analysis, Beside, Near, Place, Role};
 use crate::words;
 
@@ -27,7 +27,7 @@ pub(super) fn date(facts: &Facts, analysis: &mut Analysis) {
     }
 }
 
-fn find(timed: &[Fact<TimedLine>], places: &[&Place], subjects: &[String]) -> Option<Beside> {
+fn find(timed: Rows<'_, TimedLine>, places: &[&Place], subjects: &[String]) -> Option<Beside> {
     let same = |row: bool| {
         let at = |place: &&Place| {
             let mut lines = timed.iter();
@@ -49,7 +49,7 @@ fn find(timed: &[Fact<TimedLine>], places: &[&Place], subjects: &[String]) -> Op
 }
 
 /// Of the rows of events that warn of the same, as one says it, the one that began first.
-fn oldest<'a>(timed: &'a [Fact<TimedLine>], row: &'a Fact<TimedLine>) -> &'a Fact<TimedLine> {
+fn oldest<'a>(timed: Rows<'a, TimedLine>, row: &'a Fact<TimedLine>) -> &'a Fact<TimedLine> {
     let Some(reason) = warns_of(&row.text) else {
         return row;
     };
@@ -76,7 +76,7 @@ fn began(row: &str) -> u64 {
 }
 
 /// The row of a pod that this is about.
-fn row_of<'a>(timed: &'a [Fact<TimedLine>], subjects: &[String]) -> Option<&'a Fact<TimedLine>> {
+fn row_of<'a>(timed: Rows<'a, TimedLine>, subjects: &[String]) -> Option<&'a Fact<TimedLine>> {
     let pods = subjects.iter().filter(|one| one.starts_with("pod/"));
     let named = pods.filter(|one| !words::is_unnamed(one));
     let mut names = named.filter_map(|one| one.rsplit('/').next());
@@ -90,7 +90,7 @@ fn row_of<'a>(timed: &'a [Fact<TimedLine>], subjects: &[String]) -> Option<&'a F
 }
 
 /// The nearest line of a log above a place.
-fn above<'a>(timed: &'a [Fact<TimedLine>], place: &Place) -> Option<&'a Fact<TimedLine>> {
+fn above<'a>(timed: Rows<'a, TimedLine>, place: &Place) -> Option<&'a Fact<TimedLine>> {
     let own = place.line?;
     let near = |line: &&Fact<TimedLine>| {
         let number = line.place.line.unwrap_or(0);
@@ -113,6 +113,12 @@ mod tests {
         }
     }
 
+    fn facts(lines: impl IntoIterator<Item = Fact<TimedLine>>) -> Facts {
+        let mut facts = Facts::default();
+        lines.into_iter().for_each(|line| facts.add(line.into()));
+        facts
+    }
+
     fn place(number: u32) -> Place {
         Place {
             path: "a.txt".into(),
@@ -123,7 +129,7 @@ mod tests {
     #[test]
     fn of_rows_that_warn_of_the_same_the_one_counts_that_began_first() {
         let row = |number, text: &str| line(number, true, text);
-        let timed = [
+        let facts = facts([
             row(
                 15,
                 "17m  22m  265  web-0.15  Pod  Warning  FailedCreatePodSandBox  kubelet, n1  a",
@@ -136,23 +142,25 @@ mod tests {
                 44,
                 "1h   2h   327  web-1.17  Pod  Warning  FailedCreatePodSandBox  kubelet, n1  c",
             ),
-        ];
-        let found = find(&timed, &[&timed[0].place], &[]).unwrap();
+        ]);
+        let timed = facts.table::<TimedLine>();
+        let found = find(timed, &[&timed[0].place], &[]).unwrap();
         assert!(found.text.starts_with("1h   2h"), "{}", found.text);
     }
 
     #[test]
     fn the_line_itself_dates_it_then_the_pods_row_then_a_line_above() {
-        let timed = [
+        let facts = facts([
             line(2, false, "2022/12/15 12:28:28 x"),
             line(9, true, "web-0   0/1   Error   0   73m"),
-        ];
+        ]);
+        let timed = facts.table::<TimedLine>();
         let found = |number: u32, subject: &str| {
             let subjects = [subject.to_owned()];
-            let found = find(&timed, &[&place(number)], &subjects)?;
+            let found = find(timed, &[&place(number)], &subjects)?;
             Some((found.place.line?, found.near))
         };
-        let both = find(&timed, &[&place(9), &place(2)], &[]);
+        let both = find(timed, &[&place(9), &place(2)], &[]);
         assert_eq!(both.unwrap().place.line, Some(2));
         assert_eq!(found(2, "pod/a/b"), Some((2, Near::Same)));
         assert_eq!(found(3, "pod/a/b"), Some((2, Near::Above)));

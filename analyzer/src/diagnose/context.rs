@@ -9,7 +9,7 @@ use crate::facts::failing::Failing;
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{HelmRelease, Node, Pod};
 use crate::facts::runtime::ContainerdInstance;
-use crate::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts, Rows};
 use crate::ledger;
 use crate::model::{EnvironmentItem, Impact, ImpactedWorkload, Incident};
 use crate::scan::Scanned;
@@ -110,7 +110,7 @@ fn controller(pod: &Pod) -> String {
 }
 
 /// The nodes of pods by namespace and name: a list may lack what the description of a pod says.
-fn placed(pods: &[Fact<Pod>]) -> BTreeMap<(&str, &str), &str> {
+fn placed(pods: Rows<'_, Pod>) -> BTreeMap<(&str, &str), &str> {
     let bound = pods.iter().filter(|pod| !pod.data.node.is_empty());
     bound
         .map(|pod| (key(&pod.data), pod.data.node.as_str()))

@@ -112,8 +112,7 @@ fn date_events(incident: &mut Incident, scanned: &Scanned) {
     let symptoms = incident.symptoms.iter_mut();
     let symptoms = symptoms.flat_map(|symptom| &mut symptom.evidence);
     for line in incident.evidence.iter_mut().chain(symptoms) {
-        let at = events.partition_point(|event| event.place < line.place);
-        let event = events.get(at).filter(|event| event.place == line.place);
+        let event = events.at(&line.place);
         if let Some(first) = event.and_then(|event| event.data.first) {
             line.at = Some(first);
         }
@@ -354,8 +353,7 @@ fn meanwhile(one: &Assessment<'_>) -> Option<String> {
 /// When a sighting began: an event is dated by its last time, and says when it was first seen.
 fn began(sighting: &Sighting, scanned: &Scanned) -> Option<chrono::DateTime<chrono::Utc>> {
     let events = scanned.facts.table::<Event>();
-    let at = events.partition_point(|event| event.place < sighting.place);
-    let event = events.get(at).filter(|event| event.place == sighting.place);
+    let event = events.at(&sighting.place);
     event.and_then(|event| event.data.first).or(sighting.at)
 }
 

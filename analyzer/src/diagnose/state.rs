@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::hami;
 use crate::facts::gpu::Gpu;
 use crate::facts::kube::{Event, Node, Pod, Workload};
-use crate::facts::{Fact, Facts};
+use crate::facts::{Fact, FactType, Facts, Rows};
 use crate::model::Figure;
 use crate::model::state::{
     Activity, Allocation, Card, ComponentState, NodeState, PacketPath, RuntimeLayers, State,
@@ -90,7 +90,7 @@ fn layers(facts: &Facts) -> Vec<RuntimeLayers> {
     layers
 }
 
-pub(super) fn unique<T: Clone + PartialEq + crate::facts::FactType>(facts: &[Fact<T>]) -> Vec<T> {
+pub(super) fn unique<T: PartialEq + FactType>(facts: Rows<'_, T>) -> Vec<T> {
     let mut all: Vec<T> = Vec::new();
     for fact in facts {
         if !all.contains(&fact.data) {

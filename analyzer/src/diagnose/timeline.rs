@@ -203,9 +203,7 @@ fn subject(place: &Place, scanned: &Scanned) -> Option<String> {
             Some(format!("pod/{namespace}/{pod}"))
         }
         ["cluster-resources", "events", _] => {
-            let events = scanned.facts.table::<Event>();
-            let at = events.partition_point(|event| event.place < *place);
-            let event = events.get(at).filter(|event| event.place == *place)?;
+            let event = scanned.facts.table::<Event>().at(place)?;
             Some(event.data.object.to_string())
         }
         ["nodes", node, ..] => Some(format!("node/{node}")),

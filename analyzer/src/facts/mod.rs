@@ -24,10 +24,10 @@ pub mod runtime_parts;
 pub mod said;
 pub mod scheduling;
 pub mod services;
+mod table;
 pub mod text;
 pub(crate) mod whose;
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -37,6 +37,9 @@ use serde_json::Value;
 
 use crate::model::Place;
 use crate::shared::Shared;
+
+use table::Table;
+pub use table::{Rows, Wanted};
 
 /// A field of a fact as rules see it.
 pub struct Field {
@@ -132,7 +135,7 @@ impl AnyFact {
     pub fn new<T: FactType>(fact: Fact<T>) -> Self {
         Self {
             kind: T::KIND,
-            table: Box::new(vec![fact]),
+            table: Box::new(vec![Box::new(fact)]),
         }
     }
 
@@ -175,136 +178,6 @@ impl AnyFact {
 impl<T: FactType> From<Fact<T>> for AnyFact {
     fn from(fact: Fact<T>) -> Self {
         Self::new(fact)
-    }
-}
-
-/// A writer that only counts.
-struct Counted(usize);
-
-impl std::io::Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 = self.0.saturating_add(bytes.len());
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Whether a fact is wanted, of which the fields are given that were asked for.
-pub type Wanted<'a> = dyn FnMut(&Value) -> bool + 'a;
-
-/// What the store needs of a table, whatever its type.
-trait Table: Any + Send + Sync {
-    fn shift(&mut self, lines: u32);
-    fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut Shared));
-    fn append(&mut self, other: Box<dyn Table>);
-    fn reserve(&mut self, more: usize);
-    fn shrink(&mut self);
-    fn count(&self) -> usize;
-    fn weight(&self) -> usize;
-    fn retain(&mut self, keep: &dyn Fn(&Place) -> bool);
-    fn sort(&mut self);
-    fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table>;
-    fn each_view(
-        &self,
-        rows: Range<usize>,
-        names: &[&str],
-        wanted: &mut Wanted<'_>,
-        with: &mut dyn FnMut(FactView),
-    );
-    fn as_any(&self) -> &dyn Any;
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
-}
-
-impl<T: FactType> Table for Vec<Fact<T>> {
-    fn append(&mut self, other: Box<dyn Table>) {
-        if let Ok(mut rows) = other.into_any().downcast::<Vec<Fact<T>>>() {
-            Vec::append(self, &mut rows);
-        }
-    }
-
-    fn reserve(&mut self, more: usize) {
-        self.reserve_exact(more);
-    }
-
-    fn shrink(&mut self) {
-        self.shrink_to_fit();
-    }
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn weight(&self) -> usize {
-        // What it says is counted as it would be written.
-        let written = |fact: &Fact<T>| {
-            let mut bytes = Counted(0);
-            let written = serde_json::to_writer(&mut bytes, &fact.data);
-            written.map_or(0, |()| bytes.0)
-        };
-        let texts = |fact: &Fact<T>| fact.place.path.len() + fact.text.len() + written(fact);
-        let own = size_of::<Fact<T>>().saturating_mul(self.len());
-        self.iter().map(texts).fold(own, usize::saturating_add)
-    }
-
-    fn retain(&mut self, keep: &dyn Fn(&Place) -> bool) {
-        Vec::retain(self, |fact| keep(&fact.place));
-    }
-
-    fn shift(&mut self, lines: u32) {
-        for fact in self {
-            fact.place.line = fact.place.line.map(|line| line.saturating_add(lines));
-        }
-    }
-
-    fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut Shared)) {
-        for fact in self {
-            change(&mut fact.place, &mut fact.text);
-        }
-    }
-
-    fn sort(&mut self) {
-        // Sorting takes room for half the table, and most tables are in order.
-        if !self.is_sorted_by(|a, b| a.place <= b.place) {
-            self.sort_by(|a, b| a.place.cmp(&b.place));
-        }
-    }
-
-    fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table> {
-        let kept = self.iter().filter(|fact| keep(&fact.place)).cloned();
-        Box::new(kept.collect::<Vec<_>>())
-    }
-
-    fn each_view(
-        &self,
-        rows: Range<usize>,
-        names: &[&str],
-        wanted: &mut Wanted<'_>,
-        with: &mut dyn FnMut(FactView),
-    ) {
-        for fact in self.get(rows).unwrap_or_default() {
-            if !names.is_empty() && !wanted(&picked::picked(&fact.data, names)) {
-                continue;
-            }
-            with(FactView {
-                // A piece of text may not name the namespace of what it tells about.
-                subject: fact.data.subject().replace("//", "/"),
-                fields: serde_json::to_value(&fact.data).unwrap_or(Value::Null),
-                place: fact.place.clone(),
-                text: fact.text.clone(),
-                at: fact.at,
-            });
-        }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }
 
@@ -406,11 +279,8 @@ impl Facts {
     }
 
     /// The facts of one kind, in the order of their places.
-    pub fn table<T: FactType>(&self) -> &[Fact<T>] {
-        self.tables
-            .get(T::KIND)
-            .and_then(|table| table.as_any().downcast_ref::<Vec<Fact<T>>>())
-            .map_or(&[], Vec::as_slice)
+    pub fn table<T: FactType>(&self) -> Rows<'_, T> {
+        Rows::of(self.tables.get(T::KIND).map(AsRef::as_ref))
     }
 
     /// The facts of a kind given by name, as rules see them.

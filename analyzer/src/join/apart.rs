@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::cluster::{ClusterMark, MarkKind};
 use crate::facts::kube::{Node, Pod};
-use crate::facts::{Fact, Facts};
+use crate::facts::{Facts, Rows};
 use crate::model::Place;
 
 /// Clusters that are judged; text with more is no ticket.
@@ -199,7 +199,7 @@ impl Apart {
 }
 
 /// The values of a kind in groups that are one cluster each: lists of nodes that share a node are of one.
-fn clusters(marks: &[Fact<ClusterMark>], kind: MarkKind) -> Vec<BTreeSet<String>> {
+fn clusters(marks: Rows<'_, ClusterMark>, kind: MarkKind) -> Vec<BTreeSet<String>> {
     let mut groups: Vec<BTreeSet<String>> = Vec::new();
     for mark in marks.iter().filter(|mark| mark.data.kind == kind) {
         let mut all: BTreeSet<String> = mark.data.values.iter().cloned().collect();

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Sources, again, log_of, messages};
-use crate::facts::Fact;
 use crate::facts::failing::{Failing, LogEnd};
 use crate::facts::kube::{Container, Event, Pod};
+use crate::facts::{Fact, Rows};
 use crate::ledger::grade::Grade;
 
 /// A pod that is younger than this is starting, in seconds.
@@ -81,7 +81,7 @@ fn is_expected(sources: &Sources<'_>, pod: &Pod, replaced: &Replaced<'_>) -> boo
 struct Replaced<'a>(BTreeSet<(&'a str, &'a str)>);
 
 impl<'a> Replaced<'a> {
-    fn of(pods: &'a [Fact<Pod>]) -> Self {
+    fn of(pods: Rows<'a, Pod>) -> Self {
         let well = pods.iter().map(|pod| &pod.data).filter(|pod| pod.healthy);
         let owned = well.filter(|pod| !pod.owner.is_empty());
         Self(owned.map(Self::key).collect())

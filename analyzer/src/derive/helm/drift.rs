@@ -9,7 +9,7 @@ use super::files::{User, at, place, values};
 use crate::derive::Known;
 use crate::facts::helm::{HelmDrift, HelmShown};
 use crate::facts::kube::{HelmRelease, Node};
-use crate::facts::{AnyFact, Fact, FactType};
+use crate::facts::{AnyFact, Fact, FactType, Rows};
 use crate::helm::expected::components;
 use crate::helm::owner::{Belongs, Named, Objects};
 use crate::helm::{Drift, Seen, custom, drifts, labels, settings};
@@ -62,7 +62,7 @@ pub(super) fn facts(known: &Known<'_>) -> Vec<AnyFact> {
 }
 
 /// The objects of each release. What names no release counts for those of its namespace, by its image.
-fn join<'a>(releases: &[Fact<HelmRelease>], objects: &'a [Fact<PodTemplate>]) -> Vec<Own<'a>> {
+fn join<'a>(releases: Rows<'_, HelmRelease>, objects: Rows<'a, PodTemplate>) -> Vec<Own<'a>> {
     let named: Vec<Named> = releases
         .iter()
         .map(|one| Named {

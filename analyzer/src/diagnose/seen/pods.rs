@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::failing::Failing;
 use crate::facts::kube::{Node, Pod};
-use crate::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts, Rows};
 use crate::scan::Scanned;
 
 /// A pod as (namespace, name).
@@ -61,7 +61,7 @@ pub(super) fn of_log(path: &str) -> Option<Name<'_>> {
 
 /// Leaves out pods of other moments: a list of several namespaces holds all that each of them has at its moment, so that what
 /// another text names beside it in the same namespace came before or after. Lists that share no pod are of two clusters.
-fn at_one_moment<'a>(all: &mut BTreeSet<Name<'a>>, pods: &'a [Fact<Pod>]) {
+fn at_one_moment<'a>(all: &mut BTreeSet<Name<'a>>, pods: impl IntoIterator<Item = &'a Fact<Pod>>) {
     let mut lists: BTreeMap<&str, BTreeSet<Name<'a>>> = BTreeMap::new();
     for pod in pods {
         let list = lists.entry(pod.place.path.as_str()).or_default();
@@ -92,7 +92,9 @@ fn namespaces<'a>(list: &BTreeSet<Name<'a>>) -> BTreeSet<&'a str> {
 }
 
 /// Nodes that static pods of the control plane are named after: `etcd-<node>` beside `kube-scheduler-<node>`.
-pub(super) fn nodes_in_names(pods: &[Fact<Pod>]) -> BTreeSet<&str> {
+pub(super) fn nodes_in_names<'a>(
+    pods: impl IntoIterator<Item = &'a Fact<Pod>>,
+) -> BTreeSet<&'a str> {
     const STATIC: [&str; 4] = [
         "etcd-",
         "kube-apiserver-",
@@ -100,7 +102,7 @@ pub(super) fn nodes_in_names(pods: &[Fact<Pod>]) -> BTreeSet<&str> {
         "kube-scheduler-",
     ];
     let system = pods
-        .iter()
+        .into_iter()
         .filter(|pod| pod.data.namespace == "kube-system");
     let mut parts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for pod in system {
@@ -139,7 +141,7 @@ pub(super) fn unhealthy(facts: &Facts) -> Vec<String> {
 
 /// Each pod as the longest list says it: a description of one pod was printed at another moment than the list of all. Of
 /// lists that are equally long the one that is read last.
-pub(in crate::diagnose) fn said_best(pods: &[Fact<Pod>]) -> Vec<&Fact<Pod>> {
+pub(in crate::diagnose) fn said_best(pods: Rows<'_, Pod>) -> Vec<&Fact<Pod>> {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     for pod in pods {
         *sizes.entry(pod.place.path.as_str()).or_default() += 1;

@@ -97,6 +97,6 @@ mod testing {
         let mut all = Facts::default();
         let parsed = read(parser, path, text);
         parsed.facts.into_iter().for_each(|fact| all.add(fact));
-        all.table::<T>().to_vec()
+        all.table::<T>().iter().cloned().collect()
     }
 }
