@@ -15,7 +15,7 @@ pub(crate) fn automaton(source: &str) -> Option<NFA> {
     compiled(&ascii::narrowed(source)?, WhichCaptures::All)
 }
 
-/// States at places of a shape that are told apart, a byte each; of more it is not asked.
+/// States at places of a shape that are told apart, a bit each; of more it is not asked.
 const MOST_PLACES: usize = 4 << 20;
 
 /// What an automaton finds in all lines of a shape, by the names of its groups; none where lines may differ.
@@ -30,7 +30,7 @@ pub(crate) fn captured<'n>(nfa: &'n NFA, shape: &[u8]) -> Option<Vec<(&'n str, R
     let mut search = Search {
         nfa,
         shape,
-        seen: vec![false; places],
+        seen: vec![0; places.div_ceil(64)],
         slots: vec![None; nfa.group_info().slot_len()],
     };
     for start in 0..=shape.len() {
@@ -54,8 +54,8 @@ pub(crate) fn captured<'n>(nfa: &'n NFA, shape: &[u8]) -> Option<Vec<(&'n str, R
 struct Search<'s> {
     nfa: &'s NFA,
     shape: &'s [u8],
-    /// States that were tried at a place, which need not be tried there again.
-    seen: Vec<bool>,
+    /// States that were tried at a place, a bit each, which need not be tried there again.
+    seen: Vec<u64>,
     slots: Vec<Option<usize>>,
 }
 
@@ -86,8 +86,7 @@ impl Search<'_> {
 
     fn go(&mut self, mut state: StateID, mut at: usize, left: &mut Vec<Left>) -> Option<bool> {
         loop {
-            let place = state.as_usize() * (self.shape.len() + 1) + at;
-            if std::mem::replace(&mut self.seen[place], true) {
+            if self.is_seen(state, at) {
                 return Some(false);
             }
             match self.nfa.state(state) {
@@ -128,6 +127,15 @@ impl Search<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a state was tried at a place; now it is.
+    fn is_seen(&mut self, state: StateID, at: usize) -> bool {
+        let place = state.as_usize() * (self.shape.len() + 1) + at;
+        let (sixty_four, bit) = (&mut self.seen[place / 64], 1 << (place % 64));
+        let before = *sixty_four;
+        *sixty_four |= bit;
+        before & bit != 0
     }
 
     /// Whether a match may begin at an open place of a kind, anchors left aside.
