@@ -69,8 +69,8 @@ fn parse(item: &Item<'_>) -> Parsed {
     let event = event(object);
     let said = Said {
         channel: Channel::Event,
-        subject: event.object.to_string(),
-        text: event.message.to_string(),
+        subject: event.object.clone(),
+        text: event.message.clone(),
         place: item.place.clone(),
         at: event.last,
         count: event.count,

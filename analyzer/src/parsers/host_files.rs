@@ -3,6 +3,7 @@
 use casefile_bundle::{ANY, Entry, entry};
 
 use super::{Channel, Document, Parsed, Parser, Read, Said};
+use crate::shared::Shared;
 
 /// System logs as text.
 pub(super) static LOGS: Parser = Parser {
@@ -120,11 +121,11 @@ pub(super) fn say_lines(document: &Document<'_>, channel: Channel) -> Parsed {
             .map(|(line, number)| Said {
                 channel,
                 subject: if document.node.is_empty() {
-                    String::new()
+                    Shared::default()
                 } else {
-                    format!("node/{}", document.node)
+                    format!("node/{}", document.node).into()
                 },
-                text: line.to_owned(),
+                text: line.into(),
                 place: document.line(number),
                 at: None,
                 count: 1,

@@ -41,6 +41,7 @@ use chrono::{DateTime, Utc};
 use crate::facts::AnyFact;
 use crate::lines::LogLine;
 use crate::model::{Place, Problem};
+use crate::shared::Shared;
 
 /// Makes the modules of the parsers and the list of them.
 macro_rules! parsers {
@@ -88,9 +89,9 @@ pub struct Said {
     /// Where it was said.
     pub channel: Channel,
     /// Who said it, e.g. `pod/default/gpu-textgen`.
-    pub subject: String,
+    pub subject: Shared,
     /// The text.
-    pub text: String,
+    pub text: Shared,
     /// Where it stands.
     pub place: Place,
     /// When.

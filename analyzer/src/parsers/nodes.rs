@@ -114,8 +114,8 @@ fn parse_node(item: &Item<'_>) -> Parsed {
             for text in [&condition.reason, &condition.message] {
                 parsed.said.push(Said {
                     channel: Channel::Status,
-                    subject: format!("node/{}", object.metadata.name),
-                    text: text.clone(),
+                    subject: format!("node/{}", object.metadata.name).into(),
+                    text: text.into(),
                     place: item.place.clone(),
                     at: time(condition.last_transition_time.as_deref()),
                     count: 1,

@@ -63,9 +63,9 @@ fn head_of(
     let head: Head = serde_json::from_str(json)?;
     if let Some(error) = head.error {
         parsed.said.push(Said {
-            subject: format!("node/{}", document.node),
+            subject: format!("node/{}", document.node).into(),
             place: document.line(number),
-            text: error,
+            text: error.into(),
             at: None,
             count: 1,
             channel: Channel::Command,

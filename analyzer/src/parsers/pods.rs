@@ -346,8 +346,8 @@ fn said(
 ) -> Said {
     Said {
         channel: Channel::Status,
-        subject: format!("pod/{namespace}/{pod}"),
-        text,
+        subject: format!("pod/{namespace}/{pod}").into(),
+        text: text.into(),
         place: item.place.clone(),
         at,
         count: 1,

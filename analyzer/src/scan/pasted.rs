@@ -196,8 +196,8 @@ fn message(text: &str, place: Place) -> Parsed {
     Parsed {
         said: vec![Said {
             channel: Channel::Text,
-            subject: String::new(),
-            text: joined.join(" "),
+            subject: Shared::default(),
+            text: joined.join(" ").into(),
             place,
             at: None,
             count: 1,
@@ -253,7 +253,7 @@ fn point(parsed: &mut Parsed, lines: &[&str], starts: &BTreeSet<usize>, end: usi
             .collect();
         let at = line_with(lines, object(&said.place), &head);
         said.place.line = u32::try_from(at + 1).ok();
-        said.subject = said.subject.replace("//", "/");
+        said.subject = said.subject.replace("//", "/").into();
     }
 }
 

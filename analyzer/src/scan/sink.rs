@@ -10,12 +10,11 @@ use super::lines::Origin;
 use super::out::{Given, Out};
 use super::pasted;
 use super::patterns::{Found, Patterns};
-use super::sayings::Saying;
 use super::settled::Settling;
 use super::spill::Spill;
 use super::starts::{self, Boot};
 use super::unwrap::Heard;
-use super::{Router, clean, faults, indented, joined, kube_list, manual, typing};
+use super::{Router, clean, faults, indented, joined, kube_list, manual, sayings, typing};
 use crate::dress::document;
 use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, PieceOfLog};
@@ -200,9 +199,7 @@ impl Sink<'_> {
             let hits = said.iter().flat_map(|said| self.patterns.search_said(said));
             out.hits = hits.collect();
         } else {
-            let sayings = said.into_iter();
-            let sayings = sayings.filter_map(|said| Saying::of(self.patterns, said));
-            out.said = sayings.collect();
+            out.said = sayings::of_piece(self.patterns, said);
         }
         out.cost = list.cost;
         self.spill.count(out.cost);

@@ -205,7 +205,7 @@ impl Patterns {
         Some(Hit {
             pattern: index,
             captures,
-            subject: said.subject.as_str().into(),
+            subject: said.subject.clone(),
             speaker: Shared::default(),
             place: said.place.clone(),
             text: caught::shown(&self.patterns.get(index)?.regex, &said.text),
