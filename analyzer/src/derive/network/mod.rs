@@ -52,7 +52,10 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
             facts.extend(routes::derive(known, &node, &routing));
         }
         facts.extend(reach::derive(known, &node, &routing, &links, &far));
-        nodes.push(path_mtu::OfNode::new(known, &node, links, routing));
+        // One without links and routes leads nowhere, and there may be very many.
+        if !links.is_empty() || !routing.routes.is_empty() {
+            nodes.push(path_mtu::OfNode::new(known, &node, links, routing));
+        }
     }
     facts.extend(path_mtu::derive(known, &nodes));
     facts.extend(mtu::between_nodes(known, &nodes));

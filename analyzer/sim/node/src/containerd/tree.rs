@@ -177,7 +177,24 @@ impl MapTree {
         self.complete || self.listed.contains(&real) || self.known_absent(&real)
     }
 
+    /// Whether nothing was captured: of very many machines there are only logs.
+    fn knows_nothing(&self) -> bool {
+        let Self {
+            files,
+            absent,
+            listed,
+            links,
+            complete,
+        } = self;
+        let is_empty =
+            files.is_empty() && absent.is_empty() && listed.is_empty() && links.is_empty();
+        is_empty && !complete
+    }
+
     fn known_absent(&self, path: &str) -> bool {
+        if self.absent.is_empty() {
+            return false;
+        }
         let mut at = path.to_owned();
         loop {
             if self.absent.contains(&at) {
@@ -194,6 +211,9 @@ impl MapTree {
 
 impl CapturedTree for MapTree {
     fn read(&self, host_path: &str) -> CapturedPath {
+        if self.knows_nothing() {
+            return CapturedPath::NotCaptured;
+        }
         let Some(real) = self.real(host_path) else {
             return CapturedPath::Absent;
         };
@@ -223,6 +243,12 @@ impl CapturedTree for MapTree {
             return GlobResult {
                 paths: Vec::new(),
                 complete: false,
+            };
+        }
+        if self.knows_nothing() {
+            return GlobResult {
+                paths: Vec::new(),
+                complete: !paths::has_meta(pattern),
             };
         }
         let mut complete = true;
