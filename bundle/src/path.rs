@@ -1,6 +1,8 @@
 //! A bundle path: the name of one entry, safe to show, to compare and to join to a folder.
 
+use std::borrow::Borrow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +17,10 @@ const MAX_SEGMENT: usize = 240;
 /// A relative, UTF-8, `/`-separated path inside a bundle.
 ///
 /// It has no `..`, `.` or empty segment, no leading `/`, no backslash, no control character, and at
-/// most 1024 bytes.
+/// most 1024 bytes. Its copies share it: an archive may hold very many.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct BundlePath(String);
+pub struct BundlePath(Arc<str>);
 
 /// Why a text is not a [`BundlePath`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -72,7 +74,7 @@ impl BundlePath {
         if text.chars().any(is_bad) {
             return Err(PathError::Character);
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.into()))
     }
 
     /// The path as text.
@@ -97,7 +99,7 @@ impl BundlePath {
             whole.push('_');
         }
         let whole = shorten(whole, MAX_BYTES);
-        Self(whole)
+        Self(whole.into())
     }
 
     /// Makes a path of the raw bytes of a foreign archive's entry name.
@@ -189,6 +191,12 @@ impl fmt::Display for BundlePath {
     }
 }
 
+impl Borrow<str> for BundlePath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl AsRef<str> for BundlePath {
     fn as_ref(&self) -> &str {
         &self.0
@@ -205,6 +213,6 @@ impl TryFrom<String> for BundlePath {
 
 impl From<BundlePath> for String {
     fn from(path: BundlePath) -> Self {
-        path.0
+        path.0.as_ref().to_owned()
     }
 }

@@ -51,7 +51,7 @@ pub struct Known<'a> {
     /// Texts of entries that were kept.
     pub documents: &'a Documents,
     /// Paths of all entries, those of pasted pieces included.
-    pub paths: &'a BTreeSet<String>,
+    pub paths: &'a BTreeSet<&'a str>,
     /// Where pasted pieces stand in the texts that they came from.
     pub origins: &'a Origins,
     /// Entries that were not read whole, as they lie in their bundle.
@@ -113,9 +113,9 @@ pub(crate) fn line_at<'d>(documents: &'d Documents, path: &str, line: u32) -> Op
 }
 
 /// The paths of all entries, those of pasted pieces included.
-fn paths_of(scanned: &Scanned) -> BTreeSet<String> {
-    let all = scanned.paths.iter().chain(scanned.origins.keys());
-    all.cloned().collect()
+fn paths_of<'a>(paths: &'a [String], origins: &'a Origins) -> BTreeSet<&'a str> {
+    let all = paths.iter().chain(origins.keys());
+    all.map(String::as_str).collect()
 }
 
 /// Forgets what derivers alone read and what is large: each pod as the scheduler sees it.
@@ -125,7 +125,7 @@ pub(crate) fn let_go(scanned: &mut Scanned) {
 
 /// Answers one question from what was read.
 pub(crate) fn ask<T>(scanned: &Scanned, question: impl FnOnce(&Known<'_>) -> T) -> T {
-    let paths = paths_of(scanned);
+    let paths = paths_of(&scanned.paths, &scanned.origins);
     question(&Known {
         broken: &BTreeSet::new(),
         facts: &scanned.facts,
@@ -169,7 +169,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
         mixed: !scanned.origins.is_empty(),
         ..Added::default()
     };
-    let paths = paths_of(scanned);
+    let paths = paths_of(&scanned.paths, &scanned.origins);
     let summary = &scanned.summary;
     let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
     let now = finished.or_else(|| summary.header.as_ref().map(|header| header.started));

@@ -115,7 +115,8 @@ impl Sink<'_> {
             }
             Some(Read::Small(_)) => self.keep(piece, SMALL as u64, &mut out),
             Some(Read::Whole(_) | Read::Keep) => self.keep(piece, WHOLE_LIMIT, &mut out),
-            _ => {}
+            // Nothing reads it, and there may be very many.
+            _ => return Some(Out::default()),
         }
         Some(out)
     }

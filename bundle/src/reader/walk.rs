@@ -373,8 +373,8 @@ impl<'a> Walk<'a> {
             Some(Stop::Satisfied) => true,
             Some(Stop::Limit) | None => false,
         };
-        let has_manifest = self.seen.iter().any(|p| p.as_str() == MANIFEST_PATH);
-        let has_header = self.seen.iter().any(|p| p.as_str() == HEADER_PATH);
+        let has_manifest = self.seen.contains(MANIFEST_PATH);
+        let has_header = self.seen.contains(HEADER_PATH);
         if has_header && !has_manifest && !satisfied {
             self.stream_cut = true;
             self.problem(ReadProblem::NoManifest);

@@ -93,7 +93,7 @@ pub(super) fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Res
         processes: &processes,
         processes_captured: known
             .paths
-            .contains(&Entry::Node(node, "processes.json").path()),
+            .contains(Entry::Node(node, "processes.json").path().as_str()),
         versions: &versions,
         node_runtime: runtime.as_ref(),
         cri_socket: socket.as_ref(),

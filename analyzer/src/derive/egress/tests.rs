@@ -15,7 +15,7 @@ const LINKS: &str = "1: lo: <UP>\n2: br-1a2b: <UP>\n3: cni0: <UP>\n4: docker0: <
 fn side(routes: &str, links: &str) -> Option<Interface> {
     let documents: Documents =
         [("nodes/n1/commands/ip-addr.out".to_owned(), links.to_owned())].into();
-    let paths: BTreeSet<String> = documents.keys().cloned().collect();
+    let paths: BTreeSet<&str> = documents.keys().map(String::as_str).collect();
     let known = Known {
         facts: &Facts::default(),
         documents: &documents,

@@ -33,7 +33,7 @@ fn told(
     shown: Option<Packet>,
 ) -> Result<Told, String> {
     let documents = of_n1(files);
-    let paths: BTreeSet<String> = documents.keys().cloned().collect();
+    let paths: BTreeSet<&str> = documents.keys().map(String::as_str).collect();
     let known = Known {
         facts,
         documents: &documents,

@@ -51,7 +51,7 @@ fn derived(files: &[(&str, &str)]) -> Facts {
         .iter()
         .map(|(path, text)| (format!("nodes/{path}"), (*text).to_owned()))
         .collect();
-    let paths: BTreeSet<String> = documents.keys().cloned().collect();
+    let paths: BTreeSet<&str> = documents.keys().map(String::as_str).collect();
     let known = Known {
         facts: &facts,
         documents: &documents,

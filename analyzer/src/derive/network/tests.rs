@@ -81,7 +81,7 @@ fn derived(facts: Facts, files: &[(&str, &str)]) -> Facts {
 }
 
 pub(super) fn read(facts: &Facts, documents: &Documents) -> Facts {
-    let paths: BTreeSet<String> = documents.keys().cloned().collect();
+    let paths: BTreeSet<&str> = documents.keys().map(String::as_str).collect();
     let known = Known {
         facts,
         documents,

@@ -96,7 +96,8 @@ fn collected(known: &Known<'_>, kind: &str) -> bool {
 /// end is the whole.
 fn nodes_complete(known: &Known<'_>) -> bool {
     let list = &Entry::List("nodes").path();
-    !known.broken.contains(list) && (collected(known, "nodes") || known.paths.contains(list))
+    !known.broken.contains(list)
+        && (collected(known, "nodes") || known.paths.contains(list.as_str()))
 }
 
 /// Whether there is a sign of a scheduler: its lease, an event that it wrote, or a pod named after it.
