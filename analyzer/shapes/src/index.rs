@@ -4,15 +4,15 @@
 //! Against an automaton over all texts this is small enough for a core's first cache, and ready at once: most
 //! inputs are short.
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use memchr::memmem::Finder;
 
 use crate::open_text::OpenText;
+use crate::rarity::{Counts, rarest};
 
 /// Bits of the hash of four bytes.
-const BITS: u32 = 17;
+pub(crate) const BITS: u32 = 17;
 /// Numbers that hold one bit for each hash.
 const NUMBERS: usize = 1 << (BITS - 6);
 /// Four bytes with the bit set that tells letters of both cases apart.
@@ -49,39 +49,37 @@ pub struct Index {
 impl Index {
     /// Texts of at least three bytes in lower case, each with what asks for it.
     pub fn new<'t>(texts: impl Iterator<Item = (&'t str, u32)>) -> Self {
-        let mut owners: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for (text, owner) in texts.filter(|(text, _)| text.len() > 2) {
-            owners.entry(text).or_default().push(owner);
-        }
-        Self::of(owners)
+        let mut asked: Vec<(&str, u32)> = texts.filter(|(text, _)| text.len() > 2).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        let alike = asked.chunk_by(|(one, _), (other, _)| one == other);
+        let texts = alike.filter_map(|alike| {
+            let (text, _) = alike.first()?;
+            Some(Text {
+                bytes: text.as_bytes().into(),
+                owners: alike.iter().map(|(_, owner)| *owner).collect(),
+            })
+        });
+        Self::of(texts.collect())
     }
 
-    fn of(owners: BTreeMap<&str, Vec<u32>>) -> Self {
-        let counts = Counts::of(owners.keys().map(|text| text.as_bytes()));
-        let mut grams: Vec<(u32, Place)> = Vec::with_capacity(owners.len());
+    fn of(texts: Vec<Text>) -> Self {
+        let counts = Counts::of(texts.iter().map(|text| &*text.bytes));
+        let mut grams: Vec<(u32, Place)> = Vec::with_capacity(texts.len());
         let mut short = Vec::new();
-        for ((text, _), number) in owners.iter().zip(0u32..) {
-            let bytes = text.as_bytes();
-            let mut add = |gram, offset| {
-                let place = Place {
-                    text: number,
-                    offset,
-                };
-                grams.push((gram, place));
-            };
-            if let [first, second, third] = bytes {
-                short.push(number);
-                // Whatever stands behind it.
-                (0..=u8::MAX).for_each(|last| add(gram([*first, *second, *third, last]), 0));
+        for (Text { bytes, .. }, text) in texts.iter().zip(0u32..) {
+            if let [first, second, third] = **bytes {
+                short.push(text);
+                let gram = of_three(gram([first, second, third, 0]));
+                grams.push((gram, Place { text, offset: 0 }));
                 continue;
             }
             let offset = counts.rarest(bytes);
             if let Some(four) = four(&bytes[offset..]) {
-                add(gram(four), offset);
+                grams.push((gram(four), Place { text, offset }));
             }
         }
-        grams.sort_by_key(|(gram, place)| (*gram, place.text));
-        grams.dedup_by_key(|(gram, place)| (*gram, place.text));
+        grams.sort_unstable_by_key(|(gram, place)| (*gram, place.text));
         let alike = || grams.chunk_by(|(one, _), (other, _)| one == other);
         let mut index = Self {
             bits: Box::new([0; NUMBERS]),
@@ -94,11 +92,7 @@ impl Index {
         for alike in alike() {
             index.insert(alike);
         }
-        let texts = owners.into_iter().map(|(text, owners)| Text {
-            bytes: text.as_bytes().into(),
-            owners,
-        });
-        index.texts = texts.collect();
+        index.texts = texts;
         index
     }
 
@@ -107,10 +101,12 @@ impl Index {
         let Some((gram, _)) = alike.first() else {
             return;
         };
-        let hash = hash(*gram);
-        self.bits[hash / 64] |= 1 << (hash % 64);
+        for gram in in_lines(*gram) {
+            let hash = hash(gram);
+            self.bits[hash / 64] |= 1 << (hash % 64);
+        }
         let mask = self.slots.len() - 1;
-        let mut at = hash & mask;
+        let mut at = hash(*gram) & mask;
         while self.slots[at].2 > 0 {
             at = (at + 1) & mask;
         }
@@ -177,40 +173,53 @@ impl Index {
     #[inline]
     fn look(&self, line: &[u8], at: usize, gram: u32, found: &mut dyn FnMut(&[u32])) {
         if self.marked(gram) & 1 != 0 {
-            self.compare(line, at, gram, hash(gram), found);
+            self.compare(line, at, gram, found);
         }
     }
 
-    fn compare(
-        &self,
-        line: &[u8],
-        at: usize,
-        gram: u32,
-        hash: usize,
-        found: &mut dyn FnMut(&[u32]),
-    ) {
+    fn compare(&self, line: &[u8], at: usize, gram: u32, found: &mut dyn FnMut(&[u32])) {
+        for gram in [gram, of_three(gram)] {
+            for place in self.places_of(gram) {
+                let text = &self.texts[place.text as usize];
+                let begin = at.checked_sub(place.offset);
+                let here = begin.and_then(|begin| line.get(begin..begin + text.bytes.len()));
+                if here.is_some_and(|here| is_same(here, &text.bytes)) {
+                    found(&text.owners);
+                }
+            }
+        }
+    }
+
+    fn places_of(&self, gram: u32) -> &[Place] {
         let mask = self.slots.len() - 1;
-        let mut slot = hash & mask;
+        let mut slot = hash(gram) & mask;
         loop {
             let (known, first, count) = self.slots[slot];
             if count == 0 {
-                return;
+                return &[];
             }
             if known == gram {
-                let places = &self.places[first as usize..][..count as usize];
-                for place in places {
-                    let text = &self.texts[place.text as usize];
-                    let begin = at.checked_sub(place.offset);
-                    let here = begin.and_then(|begin| line.get(begin..begin + text.bytes.len()));
-                    if here.is_some_and(|here| is_same(here, &text.bytes)) {
-                        found(&text.owners);
-                    }
-                }
-                return;
+                return &self.places[first as usize..][..count as usize];
             }
             slot = (slot + 1) & mask;
         }
     }
+}
+
+/// The gram of a text of three bytes, which no four bytes of a line have: those are folded.
+#[inline]
+fn of_three(gram: u32) -> u32 {
+    gram & 0x00ff_ffff
+}
+
+/// The grams by which a gram is found in lines: three bytes stand there with any fourth one behind them.
+fn in_lines(gram: u32) -> impl Iterator<Item = u32> {
+    let is_whole = gram != of_three(gram);
+    let fourths = if is_whole { 0..=0 } else { 0..=u8::MAX };
+    fourths.map(move |fourth| match is_whole {
+        true => gram,
+        false => gram | u32::from(fourth) << 24 | FOLD,
+    })
 }
 
 /// The first four bytes of eight, folded.
@@ -226,73 +235,18 @@ fn is_same(here: &[u8], text: &[u8]) -> bool {
 }
 
 #[inline]
-fn four(bytes: &[u8]) -> Option<[u8; 4]> {
+pub(crate) fn four(bytes: &[u8]) -> Option<[u8; 4]> {
     bytes.get(..4)?.try_into().ok()
 }
 
 #[inline]
-fn gram(four: [u8; 4]) -> u32 {
+pub(crate) fn gram(four: [u8; 4]) -> u32 {
     u32::from_le_bytes(four) | FOLD
 }
 
 #[inline]
-fn hash(gram: u32) -> usize {
+pub(crate) fn hash(gram: u32) -> usize {
     (gram.wrapping_mul(0x9e37_79b1) >> (32 - BITS)) as usize
-}
-
-/// How often four bytes stand in the texts that are looked for: what many say, logs say often too.
-struct Counts(Vec<u16>);
-
-impl Counts {
-    fn of<'t>(texts: impl Iterator<Item = &'t [u8]>) -> Self {
-        let mut counts = vec![0u16; 1 << BITS];
-        for four in texts.flat_map(|text| text.windows(4)).filter_map(four) {
-            let count = &mut counts[hash(gram(four))];
-            *count = count.saturating_add(1);
-        }
-        Self(counts)
-    }
-
-    /// Where the four bytes begin that are the rarest.
-    fn rarest(&self, text: &[u8]) -> usize {
-        let cost = |at: &usize| {
-            let four = &text[*at..*at + 4];
-            let letters = four.iter().map(|byte| commonness(*byte)).sum::<u32>();
-            let count = self::four(four).map_or(0, |four| self.0[hash(gram(four))]);
-            letters + 4 * u32::from(count).min(16)
-        };
-        (0..text.len().saturating_sub(3))
-            .min_by_key(cost)
-            .unwrap_or(0)
-    }
-}
-
-/// Where the four bytes begin that are the rarest in logs.
-fn rarest(text: &[u8]) -> usize {
-    let cost = |at: &usize| {
-        text[*at..*at + 4]
-            .iter()
-            .map(|byte| commonness(*byte))
-            .sum::<u32>()
-    };
-    (0..text.len().saturating_sub(3))
-        .min_by_key(cost)
-        .unwrap_or(0)
-}
-
-/// How often a byte stands in logs, by order of magnitude only: digits and the letters of numbers in base 16 the most.
-fn commonness(byte: u8) -> u32 {
-    match byte {
-        b'0'..=b'9' | b'e' => 9,
-        b' ' | b'a' | b't' | b'o' | b'n' => 8,
-        b'c' | b'd' | b'i' | b'r' | b's' => 7,
-        b'b' | b'f' | b'l' | b':' | b'-' | b'.' | b'=' | b'/' => 6,
-        b'p' | b'm' | b'u' | b'_' | b',' => 5,
-        b'g' | b'h' | b'v' | b'k' | b'y' => 4,
-        b'w' => 3,
-        b'x' => 2,
-        _ => 1,
-    }
 }
 
 /// A line that several texts are looked for in: in lower case, with marks for which four bytes it holds.

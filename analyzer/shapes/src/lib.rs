@@ -17,6 +17,7 @@ pub mod form;
 pub mod index;
 mod open_text;
 pub mod radix;
+mod rarity;
 mod runs;
 pub mod shape;
 mod steps;
