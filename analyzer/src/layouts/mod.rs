@@ -197,13 +197,20 @@ pub struct Counted<'p> {
 pub struct Plan {
     /// The captures, by root.
     pub captures: Vec<Capture>,
-    targets: BTreeMap<String, (usize, Target)>,
-    /// Declared sizes of the entries that have one, in bytes.
-    sizes: BTreeMap<String, u64>,
-    /// By how many blanks the objects of lists in JSON are indented.
-    indents: BTreeMap<String, usize>,
+    entries: BTreeMap<String, Planned>,
     /// Whether any entry begins like something that is read.
     pub tells: bool,
+}
+
+/// An entry of a capture.
+struct Planned {
+    /// The number of the capture.
+    capture: usize,
+    target: Target,
+    /// Declared size in bytes.
+    size: Option<u64>,
+    /// By how many blanks the objects of a list in JSON are indented.
+    indent: Option<usize>,
 }
 
 impl Plan {
@@ -250,53 +257,50 @@ impl Plan {
                 // Two files that would be one of ours: the first is it, the other is read by content.
                 target = Target::Loose;
             }
-            if let Some(size) = entry.size {
-                plan.sizes.insert(path.to_owned(), size);
-            }
             let may_be_list = entry.head.first() == Some(&b'{');
-            if let Some(indent) = may_be_list
-                .then(|| object_lists::indent(&entry.text()))
-                .flatten()
-            {
-                plan.indents.insert(path.to_owned(), indent);
-            }
-            plan.targets.insert(path.to_owned(), (index, target));
+            let indent = may_be_list.then(|| object_lists::indent(&entry.text()));
+            let planned = Planned {
+                capture: index,
+                target,
+                size: entry.size,
+                indent: indent.flatten(),
+            };
+            plan.entries.insert(path.to_owned(), planned);
         }
         plan
     }
 
     /// What an entry is read as; none where no capture holds it.
     pub fn target(&self, path: &str) -> Option<(&Capture, &Target)> {
-        let (index, target) = self.targets.get(path)?;
-        Some((self.captures.get(*index)?, target))
+        let planned = self.entries.get(path)?;
+        Some((self.captures.get(planned.capture)?, &planned.target))
     }
 
     /// By how many blanks the objects of an entry of a capture are indented, where it begins as a list in JSON.
     pub fn indent(&self, path: &str) -> Option<usize> {
-        self.indents.get(path).copied()
+        self.entries.get(path)?.indent
     }
 
     /// The capture that an entry is of, by its number.
     pub fn capture_of(&self, path: &str) -> Option<usize> {
-        self.targets.get(path).map(|(index, _)| *index)
+        self.entries.get(path).map(|planned| planned.capture)
     }
 
     /// How the entries of each capture are read.
     pub fn counted(&self) -> Vec<Counted<'_>> {
         let mut all = Vec::new();
         all.resize_with(self.captures.len(), Counted::default);
-        for (path, (index, target)) in &self.targets {
-            let Some(counted) = all.get_mut(*index) else {
+        for (path, planned) in &self.entries {
+            let Some(counted) = all.get_mut(planned.capture) else {
                 continue;
             };
             counted.files += 1;
-            match target {
+            match planned.target {
                 Target::As(_) | Target::Yaml(_) | Target::Split(_) => counted.known += 1,
                 Target::Loose => counted.by_content += 1,
                 Target::Double => counted.doubles += 1,
                 Target::Unknown => {
-                    let size = self.sizes.get(path).copied();
-                    counted.unknown.push((path.as_str(), size));
+                    counted.unknown.push((path.as_str(), planned.size));
                 }
             }
         }
@@ -305,13 +309,11 @@ impl Plan {
 
     /// The names of pods that entries are kept by, as (namespace, name).
     pub fn pods(&self) -> BTreeSet<(&str, &str)> {
-        let targets = self
-            .targets
-            .values()
-            .filter_map(|(_, target)| match target {
-                Target::As(path) => path.strip_prefix("cluster-resources/pods/logs/"),
-                _ => None,
-            });
+        let entries = self.entries.values();
+        let targets = entries.filter_map(|planned| match &planned.target {
+            Target::As(path) => path.strip_prefix("cluster-resources/pods/logs/"),
+            _ => None,
+        });
         let mut pods = BTreeSet::new();
         for path in targets {
             let mut parts = path.split('/');
@@ -326,13 +328,11 @@ impl Plan {
 
     /// Nodes that captures or their entries name.
     pub fn nodes(&self) -> BTreeSet<&str> {
-        let targets = self
-            .targets
-            .values()
-            .filter_map(|(_, target)| match target {
-                Target::As(path) => Some(crate::lines::node_of(path)),
-                _ => None,
-            });
+        let entries = self.entries.values();
+        let targets = entries.filter_map(|planned| match &planned.target {
+            Target::As(path) => Some(crate::lines::node_of(path)),
+            _ => None,
+        });
         targets
             .filter(|node| !node.is_empty() && *node != UNNAMED)
             .collect()
