@@ -11,6 +11,7 @@ use super::patterns::Hit;
 use super::sayings::Saying;
 use super::settled::Worth;
 use super::sink::Sink;
+use super::spill::Kept;
 use crate::facts::failing::{LogEnd, LogSpan};
 use crate::facts::{AnyFact, FactType};
 use crate::model::{Place, Problem};
@@ -99,8 +100,11 @@ impl Sink<'_> {
 
     /// The text of an entry that came in several pieces, if objects are to be looked for in it.
     fn text_of(&self, path: &str, assembly: &mut Assembly) -> Option<String> {
-        let (mut text, mut lost) = (Vec::new(), false);
-        for kept in std::mem::take(&mut assembly.kept) {
+        let kept = std::mem::take(&mut assembly.kept);
+        // A text of many megabytes that grows as it is put together takes twice its room.
+        let length = kept.iter().map(Kept::len).sum();
+        let (mut text, mut lost) = (Vec::with_capacity(length), false);
+        for kept in kept {
             lost |= !self.spill.take(kept, &mut text);
         }
         let at = |line| Place {
