@@ -73,6 +73,7 @@ layouts! {
         cloud_init
         dcgm
         gpud
+        journal_json
         host_log
         kernel_log
     ;
