@@ -58,7 +58,7 @@ pub(crate) fn uuid(text: &[u8], words: &Words, shape: &mut Vec<u8>) -> usize {
         }
         let part = &text[at..at + length];
         at += length;
-        match words.stand_in(part) {
+        match words.stand_in_hex(part) {
             true => shape.extend_from_slice(part),
             false => shape.push(ID),
         }

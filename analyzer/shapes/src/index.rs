@@ -43,7 +43,7 @@ pub struct Index {
     /// Texts of three bytes: a line may end with them.
     short: Vec<u32>,
     /// Texts that may stand at open places of shapes, and what asks for them; made when first asked.
-    open: OnceLock<Vec<(OpenText, u32)>>,
+    open: OnceLock<Vec<(Open, u32)>>,
 }
 
 impl Index {
@@ -145,18 +145,18 @@ impl Index {
         }
     }
 
-    /// Calls a function with each text, in lower case, of which a part may stand at an open place of a shape, which is given
-    /// in lower case, and with what asks for it.
-    pub fn search_open(&self, shape: &[u8], found: &mut dyn FnMut(&[u8], &[u32])) {
+    /// Calls a function with each text, in lower case, of which a part may stand at an open place of a shape, and with what
+    /// asks for it.
+    pub fn search_open(&self, shape: &Held, found: &mut dyn FnMut(&[u8], &[u32])) {
         let open = self.open.get_or_init(|| {
             let texts = self.texts.iter().zip(0u32..);
-            let open = |text: &Text| OpenText::new(str::from_utf8(&text.bytes).ok()?);
+            let open = |text: &Text| Open::new(str::from_utf8(&text.bytes).ok()?);
             texts
                 .filter_map(|(text, number)| Some((open(text)?, number)))
                 .collect()
         });
         for (text, number) in open {
-            if text.may_stand(shape) {
+            if shape.may_hold_open(text) {
                 let text = &self.texts[*number as usize];
                 found(&text.bytes, &text.owners);
             }
@@ -259,9 +259,7 @@ pub struct Held {
 impl Held {
     /// Takes the next line.
     pub fn take(&mut self, line: &[u8]) {
-        self.lower.clear();
-        self.lower.extend_from_slice(line);
-        self.lower.make_ascii_lowercase();
+        self.take_unmarked(line);
         self.marks = [0; 32];
         self.marks[0] = 1;
         for four in self.lower.windows(4).filter_map(four) {
@@ -270,18 +268,31 @@ impl Held {
         }
     }
 
+    /// The same for a line in which so few texts are looked for that marks would cost more than they save.
+    pub fn take_unmarked(&mut self, line: &[u8]) {
+        self.lower.clear();
+        self.lower.extend_from_slice(line);
+        self.lower.make_ascii_lowercase();
+        self.marks = [u64::MAX; 32];
+    }
+
     /// Whether a text in lower case stands in the line, whatever the case there.
     pub fn holds(&self, text: &Needle) -> bool {
-        let mark = usize::from(text.mark);
-        self.marks[mark / 64] & (1 << (mark % 64)) != 0 && text.finder.find(&self.lower).is_some()
+        self.is_marked(text.mark) && text.finder.find(&self.lower).is_some()
     }
-}
 
-impl Held {
+    fn is_marked(&self, mark: u16) -> bool {
+        self.marks[usize::from(mark / 64)] & (1 << (mark % 64)) != 0
+    }
+
     /// Whether a text may stand in some line of the shape that was taken.
     pub fn may_hold(&self, text: &Needle) -> bool {
         let open = text.open.as_ref();
-        self.holds(text) || open.is_some_and(|open| open.may_stand(&self.lower))
+        self.holds(text) || open.is_some_and(|open| self.may_hold_open(open))
+    }
+
+    fn may_hold_open(&self, open: &Open) -> bool {
+        self.is_marked(open.mark) && open.text.may_stand(&self.lower)
     }
 
     /// The line in lower case.
@@ -295,20 +306,38 @@ pub struct Needle {
     /// The mark of its rarest four bytes; of a shorter text one that every line has.
     mark: u16,
     finder: Finder<'static>,
-    open: Option<OpenText>,
+    open: Option<Open>,
 }
 
 impl Needle {
     pub fn new(text: &str) -> Self {
-        let bytes = text.as_bytes();
-        let four = four(&bytes[rarest(bytes)..]);
-        let mark = four.map_or(0, |four| mark(gram(four)));
         Self {
-            mark: u16::try_from(mark).unwrap_or(0),
-            finder: Finder::new(bytes).into_owned(),
-            open: OpenText::new(text),
+            mark: rarest_mark(text.as_bytes()),
+            finder: Finder::new(text.as_bytes()).into_owned(),
+            open: Open::new(text),
         }
     }
+}
+
+/// A text of which a part may stand at an open place of a shape, with the mark of the part that may not.
+struct Open {
+    mark: u16,
+    text: OpenText,
+}
+
+impl Open {
+    fn new(text: &str) -> Option<Self> {
+        let text = OpenText::new(text)?;
+        let mark = rarest_mark(text.middle());
+        Some(Self { mark, text })
+    }
+}
+
+/// The mark of the rarest four bytes of a text; of a shorter one that which every line has.
+fn rarest_mark(text: &[u8]) -> u16 {
+    let four = four(&text[rarest(text)..]);
+    let mark = four.map_or(0, |four| mark(gram(four)));
+    u16::try_from(mark).unwrap_or(0)
 }
 
 /// One of 2048 marks; the first is on every line.
@@ -337,6 +366,8 @@ mod tests {
                 proptest::prop_assert_eq!(found.contains(&number), there, "{}", text);
                 let mut held = Held::default();
                 held.take(line.as_bytes());
+                proptest::prop_assert_eq!(held.holds(&Needle::new(text)), there, "{}", text);
+                held.take_unmarked(line.as_bytes());
                 proptest::prop_assert_eq!(held.holds(&Needle::new(text)), there, "{}", text);
             }
         }

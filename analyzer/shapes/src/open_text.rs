@@ -46,6 +46,11 @@ impl OpenText {
         })
     }
 
+    /// The longest stretch of it that may stand at no open place.
+    pub(crate) fn middle(&self) -> &[u8] {
+        &self.text[self.middle.clone()]
+    }
+
     /// Whether it may stand in a line of a shape, which is given in lower case, a part of it at an open place.
     pub(crate) fn may_stand(&self, shape: &[u8]) -> bool {
         let before = || self.text[..self.middle.start].iter().rev();
@@ -104,7 +109,7 @@ mod tests {
                 "[ .:\"-]|xid|no|to|bad|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}|-[b-d2-9]{5}|5m0s|30T00|[a-z]{2,5}[0-9a-f]{6,9}|[0-9]{2}6443[0-9a-f]{2}|(pod)?[0-9a-f]{8}-[0-9]{4}-[a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", 1..9,
             ),
             from in 0..40usize,
-            length in 3..14usize,
+            length in 2..14usize,
         ) {
             let line = parts.concat();
             let from = from.min(line.len());

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::before::Before;
-use crate::shape::{DIGIT, OTHER, next_token, open_token, token_at};
+use crate::shape::{DIGIT, DIGITS, OTHER, is_short_number, next_token, open_token, token_at};
 use crate::words::Words;
 
 /// Bytes that a tree takes at most. One that outgrows them is forgotten and grows anew.
@@ -28,8 +28,10 @@ struct Node {
 /// The ways on from a place that has several.
 #[derive(Default)]
 struct Fork {
-    /// By the first byte that follows.
-    children: Vec<(u8, u32)>,
+    /// The first bytes that follow, eight in a number.
+    firsts: Vec<[u8; 8]>,
+    /// The places behind them.
+    children: Vec<u32>,
     /// Over other numbers and ids than the first one.
     open: Vec<Way>,
 }
@@ -39,8 +41,11 @@ type Way = (Token, u32);
 
 const NONE: u32 = u32::MAX;
 
-/// The shape of a number or an id, and behind its bytes how many they are. A longer one leads nowhere.
+/// The shape of a number or an id, and before its bytes how many they are. A longer one leads nowhere.
 type Token = [u8; 16];
+
+/// That of most numbers.
+const NUMBER: Token = token_of_bytes(&[DIGITS]);
 
 /// What ends a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,9 +111,18 @@ impl Radix {
                 here = self.child(node, next)?;
                 continue;
             }
-            self.token.clear();
-            at += open_token(&text[at..], (length, kinds), words, &mut self.token);
-            here = self.way(node, token(&self.token)?)?;
+            let token = match is_short_number(&text[at..], (length, kinds)) {
+                true => {
+                    at += length;
+                    NUMBER
+                }
+                false => {
+                    self.token.clear();
+                    at += open_token(&text[at..], (length, kinds), words, &mut self.token);
+                    token(&self.token)?
+                }
+            };
+            here = self.way(&self.nodes[here as usize], token)?;
             self.before.note(text, (at, here));
         }
     }
@@ -166,9 +180,9 @@ impl Radix {
 
     /// The place behind a byte that follows.
     fn child(&self, node: &Node, first: u8) -> Option<u32> {
-        let mut children = self.forks.get(node.fork as usize)?.children.iter();
-        let found = children.find(|(byte, _)| *byte == first);
-        found.map(|(_, next)| *next)
+        let fork = self.forks.get(node.fork as usize)?;
+        let mut eights = fork.firsts.iter().zip(fork.children.chunks(8));
+        eights.find_map(|(eight, children)| children.get(position(eight, first)?).copied())
     }
 
     /// The place behind a number or an id that follows.
@@ -219,7 +233,7 @@ impl Radix {
                 Some(next) => next,
                 None => {
                     let next = self.add(Node::new(0..0));
-                    self.fork(here).children.push((*first, next));
+                    self.fork(here).add(*first, next);
                     next
                 }
             };
@@ -253,7 +267,7 @@ impl Radix {
             ..old
         });
         let first = self.runs[middle as usize];
-        self.fork(here).children.push((first, behind));
+        self.fork(here).add(first, behind);
     }
 }
 
@@ -263,11 +277,28 @@ fn number(number: usize) -> u32 {
 
 /// The shape of a number or an id as it is looked up.
 fn token(shape: &[u8]) -> Option<Token> {
-    let mut bytes = Token::default();
-    let (count, rest) = bytes.split_last_mut()?;
-    rest.get_mut(..shape.len())?.copy_from_slice(shape);
-    *count = u8::try_from(shape.len()).ok()?;
-    Some(bytes)
+    (shape.len() < size_of::<Token>()).then(|| token_of_bytes(shape))
+}
+
+/// The same of one that is short enough. Put together in a register: what is written byte by byte and read at once makes a
+/// processor wait.
+const fn token_of_bytes(shape: &[u8]) -> Token {
+    let mut token = shape.len() as u128;
+    let mut at = 0;
+    while at < shape.len() {
+        token = token << 8 | shape[at] as u128;
+        at += 1;
+    }
+    token.to_le_bytes()
+}
+
+/// Where among eight bytes this one stands first.
+fn position(eight: &[u8; 8], byte: u8) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let differing = u64::from_le_bytes(*eight) ^ (u64::from(byte) * ONES);
+    // The lowest bit is that of the first byte that is zero; those above it may be of others.
+    let same = differing.wrapping_sub(ONES) & !differing & (ONES << 7);
+    (same != 0).then_some((same.trailing_zeros() / 8) as usize)
 }
 
 /// Whether a text begins with a run. Most runs are short, so that a call would cost more than the comparison.
@@ -284,6 +315,20 @@ fn begins_with(text: &[u8], run: &[u8]) -> bool {
             number(text_end) == number(run_end) && eights.all(|(a, b)| number(a) == number(b))
         }
         _ => text.iter().zip(run).all(|(a, b)| a == b),
+    }
+}
+
+impl Fork {
+    /// Adds a way on behind a first byte.
+    fn add(&mut self, first: u8, next: u32) {
+        let at = self.children.len() % 8;
+        if at == 0 {
+            self.firsts.push([0; 8]);
+        }
+        if let Some(eight) = self.firsts.last_mut() {
+            eight[at] = first;
+        }
+        self.children.push(next);
     }
 }
 

@@ -146,8 +146,7 @@ pub fn open_token(
     words: &Words,
     shape: &mut Vec<u8>,
 ) -> usize {
-    // Most numbers are shorter than all words that stand among digits.
-    if kinds == DIGIT && length < words::SHORTEST && text.get(length) != Some(&b'-') {
+    if is_short_number(text, (length, kinds)) {
         shape.push(DIGITS);
         return length;
     }
@@ -155,6 +154,13 @@ pub fn open_token(
         shape.extend_from_slice(&text[..length]);
         length
     })
+}
+
+/// Whether digits and letters that a text begins with are a number and no more, as most are: it is shorter than all words that
+/// stand among digits, and nothing is drawn together with it.
+#[inline]
+pub fn is_short_number(text: &[u8], (length, kinds): (usize, u8)) -> bool {
+    kinds == DIGIT && length < words::SHORTEST && text.get(length) != Some(&b'-')
 }
 
 /// Appends the shape of digits and letters that a text begins with, and of what is drawn together with them; gives the

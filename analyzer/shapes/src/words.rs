@@ -117,6 +117,11 @@ impl Words {
         self.first_in(token, DIGIT | LETTER).is_some()
     }
 
+    /// The same of a number of base 16.
+    pub fn stand_in_hex(&self, token: &[u8]) -> bool {
+        self.first_in(token, DIGIT | HEX_LETTER).is_some()
+    }
+
     /// Where the first of them stands in digits and letters of these kinds.
     #[inline]
     pub fn first_in(&self, token: &[u8], kinds: u8) -> Option<Range<usize>> {

@@ -74,11 +74,12 @@ mount  mounted  unmount  path  directory  permission  allocate  allocated  devic
 fn collect(hir: &Hir, before: Option<char>, found: &mut Vec<Vec<String>>) {
     match hir.kind() {
         HirKind::Literal(_) | HirKind::Class(_) => {
-            let runs = runs(before, std::slice::from_ref(hir)).into_iter();
+            let runs = runs(MIN_LITERAL, before, std::slice::from_ref(hir)).into_iter();
             found.extend(runs.map(|run| vec![run]));
         }
         HirKind::Concat(parts) => {
-            found.extend(runs(before, parts).into_iter().map(|run| vec![run]));
+            let runs = runs(MIN_LITERAL, before, parts).into_iter();
+            found.extend(runs.map(|run| vec![run]));
             others(before, parts).for_each(|(part, before)| collect(part, before, found));
         }
         HirKind::Capture(capture) => collect(&capture.sub, before, found),
@@ -156,14 +157,14 @@ fn best(hir: &Hir, before: Option<char>) -> Option<Vec<String>> {
         .max_by_key(|clause| (!is_everyday(clause), shortest(clause)))
 }
 
-/// The stretches of neighbouring literals that are long enough, where a case-insensitive letter
+/// The stretches of neighbouring literals that are this long, in bytes, where a case-insensitive letter
 /// counts as a literal; the first begins with the sign that stands before them.
-pub(crate) fn runs(before: Option<char>, parts: &[Hir]) -> Vec<String> {
+pub(crate) fn runs(least: usize, before: Option<char>, parts: &[Hir]) -> Vec<String> {
     let mut found = Vec::new();
     let mut run: String = before.into_iter().collect();
     let end = |run: &mut String, found: &mut Vec<String>| {
         let ended = std::mem::take(run);
-        if ended.len() >= MIN_LITERAL {
+        if ended.len() >= least {
             found.push(ended);
         }
     };

@@ -18,6 +18,10 @@ pub enum Needs {
     Any(Vec<Needs>),
 }
 
+/// Texts of this many bytes are looked for where it is known what a line may match: a branch that has no longer one (`PS\d`)
+/// would need nothing, and the others beside it as well.
+const SHORTEST: usize = 2;
+
 /// How needs are written: texts hold no control characters.
 pub mod signs {
     /// Before a text.
@@ -62,7 +66,10 @@ impl Needs {
 }
 
 fn collect(hir: &Hir, before: Option<char>, all: &mut Vec<Needs>) {
-    let texts = |parts: &[Hir]| runs(before, parts).into_iter().map(Needs::Text);
+    let texts = |parts: &[Hir]| {
+        let runs = runs(SHORTEST, before, parts).into_iter();
+        runs.map(Needs::Text)
+    };
     match hir.kind() {
         HirKind::Literal(_) | HirKind::Class(_) => all.extend(texts(std::slice::from_ref(hir))),
         HirKind::Concat(parts) => {
@@ -130,13 +137,16 @@ mod tests {
         assert_eq!(Needs::of("abcd|"), Needs::All(Vec::new()));
         assert_eq!(Needs::of("(?:abcd|x)efgh"), Needs::Text("efgh".into()));
         assert_eq!(Needs::of("("), Needs::All(Vec::new()));
+        assert_eq!(Needs::of("abcd|x"), Needs::All(Vec::new()));
+        let any = ["abcd", "xy"].map(|text| Needs::Text(text.into()));
+        assert_eq!(Needs::of(r"abcd|xy\d"), Needs::Any(any.into()));
     }
 
     #[test]
     fn one_of_several_texts_begins_with_the_sign_before_them() {
         let text = |text: &str| Needs::Text(text.into());
         let any = |texts: [&str; 2]| Needs::Any(texts.map(text).into());
-        assert_eq!(Needs::of(r"x:(?:1234|567)\b"), any([":1234", ":567"]));
+        assert_eq!(Needs::of(r"\w:(?:1234|567)\b"), any([":1234", ":567"]));
         assert_eq!(Needs::of(r":\b(?P<port>1234|567)"), any([":1234", ":567"]));
         assert_eq!(Needs::of("x(?:abcd|efg)"), any(["abcd", "efg"]));
         assert_eq!(Needs::of(r":\w(?:abcd|efg)"), any(["abcd", "efg"]));

@@ -16,6 +16,8 @@ pub(super) struct Known {
     pub(super) possible: Box<[u32]>,
     /// Of those the ones whose texts stand at open places, if they do, once for each text.
     pub(super) open: Box<[Open]>,
+    /// Of those that can match the ones that need some other text too which may stand at an open place, in order.
+    pub(super) unsure: Box<[u32]>,
     pub(super) certain: Box<[Certain]>,
     /// Whether that was proven, or only looked for in the texts that patterns need.
     pub(super) is_proven: bool,
@@ -30,6 +32,8 @@ pub(super) struct Possible<'s> {
     pub(super) numbers: &'s [u32],
     /// Of those the ones that ask only for texts which a line of it may hold or not, once for each text.
     pub(super) open: &'s [Open],
+    /// And the ones that need some other text too which a line of it may hold or not, in order.
+    pub(super) unsure: &'s [u32],
     /// Patterns that every line of the shape matches, in order.
     pub(super) certain: &'s [Certain],
 }
@@ -41,13 +45,15 @@ impl Known {
             .open
             .iter()
             .map(|(_, text)| size_of::<Open>() + text.len());
-        self.shape.len() + OVERHEAD + open.sum::<usize>()
+        let unsure = size_of_val(&*self.unsure);
+        self.shape.len() + OVERHEAD + unsure + open.sum::<usize>()
     }
 
     pub(super) fn possible(&self) -> Possible<'_> {
         Possible {
             numbers: &self.possible,
             open: &self.open,
+            unsure: &self.unsure,
             certain: &self.certain,
         }
     }

@@ -170,7 +170,7 @@ impl Patterns {
         });
         standing.sort_unstable();
         standing.dedup();
-        index.search_open(shape.lower(), &mut |text, owners| {
+        index.search_open(shape, &mut |text, owners| {
             let owners = owners.iter().copied();
             let owners = owners.filter(|owner| standing.binary_search(owner).is_err());
             open.extend(owners.map(|owner| (owner, text.into())));

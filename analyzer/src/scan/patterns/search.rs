@@ -297,7 +297,6 @@ impl Heard {
 struct Asking {
     numbers: Vec<u32>,
     line: Held,
-    lower: Vec<u8>,
 }
 
 impl Asking {
@@ -314,8 +313,10 @@ impl Asking {
             Some(Possible { numbers: [], .. }) => {}
             Some(few) if few.open.len() <= OPEN && patterns.are_few(few) => {
                 self.numbers.extend_from_slice(few.numbers);
-                if !few.open.is_empty() {
-                    self.keep_standing(few.open, shown());
+                if !few.open.is_empty() || !few.unsure.is_empty() {
+                    self.line.take_unmarked(shown());
+                    self.keep_standing(few.open);
+                    self.keep_sure(few.unsure, &patterns.clauses);
                 }
             }
             possible => {
@@ -335,16 +336,22 @@ impl Asking {
         index.search(line, &mut |owners| numbers.extend_from_slice(owners));
     }
 
-    /// Leaves out what asks only for texts that a line does not hold.
-    fn keep_standing(&mut self, open: &[Open], line: &[u8]) {
-        let Self { numbers, lower, .. } = self;
-        lower.clear();
-        lower.extend_from_slice(line);
-        lower.make_ascii_lowercase();
-        let stands = |text: &[u8]| memchr::memmem::find(lower, text).is_some();
+    /// Leaves out what asks only for texts that the line does not hold.
+    fn keep_standing(&mut self, open: &[Open]) {
+        let Self { numbers, line, .. } = self;
+        let stands = |text: &[u8]| memchr::memmem::find(line.lower(), text).is_some();
         numbers.retain(|number| {
             let mut texts = open.iter().filter(|(owner, _)| owner == number).peekable();
             texts.peek().is_none() || texts.any(|(_, text)| stands(text))
+        });
+    }
+
+    /// Leaves out the patterns that need some other text which the line does not hold.
+    fn keep_sure(&mut self, unsure: &[u32], clauses: &[Clauses]) {
+        let Self { numbers, line, .. } = self;
+        numbers.retain(|number| {
+            let clauses = clauses.get(*number as usize);
+            unsure.binary_search(number).is_err() || clauses.is_none_or(|one| one.hold(line))
         });
     }
 

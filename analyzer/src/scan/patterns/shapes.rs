@@ -287,11 +287,15 @@ impl Shapes {
             is_certain(*number) || patterns.automaton(*number).is_none_or(may)
         });
         let possible: Box<[u32]> = possible.collect();
+        let is_possible = |number: &u32| possible.binary_search(number).is_ok();
         let open = unproven.open.iter();
-        let open = open.filter(|(number, _)| possible.binary_search(number).is_ok());
+        let open = open.filter(|(number, _)| is_possible(number));
+        let unsure = unproven.unsure.iter().copied();
+        let unsure = unsure.filter(|number| is_possible(number) && !is_certain(*number));
         Known {
             shape: unproven.shape.clone(),
             open: open.cloned().collect(),
+            unsure: unsure.collect(),
             possible,
             certain,
             is_proven: true,
@@ -350,9 +354,14 @@ impl Shapes {
             clauses.is_none_or(|clauses| clauses.may_hold(&self.held))
         });
         open.retain(|(number, _)| possible.binary_search(number).is_ok());
+        let unsure = possible.iter().copied().filter(|number| {
+            let clauses = patterns.clauses.get(*number as usize);
+            clauses.is_some_and(|clauses| !clauses.hold(&self.held))
+        });
         Some(Known {
             shape: self.shape.as_slice().into(),
             is_proven: possible.is_empty(),
+            unsure: unsure.collect(),
             possible: possible.into(),
             open: open.into(),
             certain: Box::default(),
