@@ -5,9 +5,6 @@ use crate::facts::{Fact, Facts, Rows};
 use crate::model::{Analysis, Beside, Near, Place, Role};
 use crate::words;
 
-/// Lines above one that has no time in which one that has a time may date it.
-const REACH: u32 = 40;
-
 /// Finds for each cause, and for each thing that fails, the line that dates it.
 pub(super) fn date(facts: &Facts, analysis: &mut Analysis) {
     let timed = facts.table::<TimedLine>();
@@ -94,7 +91,7 @@ fn above<'a>(timed: Rows<'a, TimedLine>, place: &Place) -> Option<&'a Fact<Timed
     let own = place.line?;
     let near = |line: &&Fact<TimedLine>| {
         let number = line.place.line.unwrap_or(0);
-        let is_above = number < own && own - number <= REACH;
+        let is_above = number < own && own - number <= TimedLine::REACH;
         !line.data.row && line.place.path == place.path && is_above
     };
     timed.iter().rev().find(near)

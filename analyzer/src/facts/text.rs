@@ -64,6 +64,11 @@ pub struct TimedLine {
     pub row: bool,
 }
 
+impl TimedLine {
+    /// Lines below a line of a log in which it may date one that has no time.
+    pub const REACH: u32 = 40;
+}
+
 impl FactType for TimedLine {
     const KIND: &'static str = "timed-line";
     const FIELDS: &'static [Field] = &[];

@@ -26,15 +26,33 @@ static TIMED: Form = Form::new(concat!(
     r"|\s\d+/\d+\s+[A-Z][\w:]+\s+\d+(?: \([^()]{1,24} ago\))?\s+\d+[smhdy])",
 ));
 
-/// The lines of a text that tell a time, each with its number, from 1.
-pub(crate) fn timed(text: &str) -> Vec<(TimedLine, u32, String)> {
+/// The lines of a text that tell a time, each with its number, from 1: rows, and of the others those that are wanted.
+pub(crate) fn timed(text: &str, is_wanted: &dyn Fn(u32) -> bool) -> Vec<(TimedLine, u32, String)> {
     let lines = text.lines().zip(1_u32..);
     let timed = lines.filter_map(|(line, number)| {
-        let found = TIMED.rare_captures(line)?;
-        let row = found.name("row").is_some();
-        Some((TimedLine { row }, number, excerpt(line, LONGEST)))
+        let row = match begins_with_date(line.as_bytes()) {
+            true => false,
+            false => TIMED.rare_captures(line)?.name("row").is_some(),
+        };
+        let is_kept = row || is_wanted(number);
+        is_kept.then(|| (TimedLine { row }, number, excerpt(line, LONGEST)))
     });
     timed.take(MOST).collect()
+}
+
+/// Whether a line begins with a date and a clock as most logs write them: the first that [`TIMED`] looks for.
+fn begins_with_date(line: &[u8]) -> bool {
+    const DATE: &[u8; 19] = b"0000-00-00T00:00:00";
+    let Some(line) = line.first_chunk::<19>() else {
+        return false;
+    };
+    let mut pairs = DATE.iter().zip(line);
+    pairs.all(|(form, byte)| match form {
+        b'0' => byte.is_ascii_digit(),
+        b'-' => matches!(byte, b'-' | b'/'),
+        b'T' => matches!(byte, b'T' | b' '),
+        form => byte == form,
+    })
 }
 
 /// Dates with their zone: RFC 3339, as web servers log them, as `kubectl describe` prints them.
@@ -47,16 +65,18 @@ static WHOLE: Form = Form::new(concat!(
 /// What ends one day says nothing of when the text was written.
 static AHEAD: Form = Form::new(r"(?i)not ?after|expir|valid|until|deadline");
 
-/// The newest date with its zone that a text tells, and its line from 1.
+/// The newest date with its zone that a text tells, and its line from 1: of the same date the first.
 pub(crate) fn newest(text: &str) -> Option<(NewestDate, u32)> {
     let mut newest: Option<(DateTime<Utc>, u32)> = None;
-    for (line, number) in text.lines().zip(1_u32..) {
+    let mut number = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+    // From the end: most lines of a log are older than the one behind, and few tell what ends one day.
+    for line in text.lines().rev() {
         let at = whole_date(line);
-        // Most lines of a log are newer than the one before, and few tell what ends one day.
-        let is_newest = at.filter(|at| newest.is_none_or(|(newest, _)| *at > newest));
+        let is_newest = at.filter(|at| newest.is_none_or(|(newest, _)| *at >= newest));
         if let Some(at) = is_newest.filter(|_| !AHEAD.is_match(line)) {
             newest = Some((at, number));
         }
+        number = number.saturating_sub(1);
     }
     newest.map(|(at, line)| (NewestDate { at }, line))
 }
@@ -73,6 +93,11 @@ fn may_be_whole(line: &str) -> bool {
 
 /// The date with its zone that a line tells.
 fn whole_date(line: &str) -> Option<DateTime<Utc>> {
+    if let Some(date) = leading_date(line) {
+        return DateTime::parse_from_rfc3339(date)
+            .ok()
+            .map(|at| at.to_utc());
+    }
     let found = may_be_whole(line).then(|| WHOLE.rare_captures(line))??;
     let part = |name: &str| found.name(name).map(|part| part.as_str());
     let at = match (part("iso"), part("web")) {
@@ -81,6 +106,31 @@ fn whole_date(line: &str) -> Option<DateTime<Utc>> {
         (None, None) => DateTime::parse_from_rfc2822(part("mail")?),
     };
     Some(at.ok()?.to_utc())
+}
+
+/// The date as RFC 3339 writes it that a line begins with: no other date of [`WHOLE`] stands before it.
+fn leading_date(line: &str) -> Option<&str> {
+    let bytes = line.as_bytes();
+    let is_date =
+        begins_with_date(bytes) && bytes[4] == b'-' && bytes[7] == b'-' && bytes[10] == b'T';
+    let clock = bytes.get(19..).filter(|_| is_date)?;
+    let digits = |from: usize| {
+        let digits = clock.get(from..).unwrap_or_default().iter();
+        digits.take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let fraction = match (clock.first(), digits(1)) {
+        (Some(b'.'), digits @ 1..=9) => 1 + digits,
+        (Some(b'.'), _) => return None,
+        _ => 0,
+    };
+    let end = match clock.get(fraction)? {
+        b'Z' => fraction + 1,
+        b'+' | b'-' if digits(fraction + 1) == 2 && clock.get(fraction + 3) == Some(&b':') => {
+            (digits(fraction + 4) >= 2).then_some(fraction + 6)?
+        }
+        _ => return None,
+    };
+    line.get(..19 + end)
 }
 
 /// Lines from which on a text may be a log.
@@ -94,17 +144,17 @@ pub(crate) fn is_container_log(path: &str, text: &str) -> bool {
         return false;
     }
     let lines = || {
-        text.lines()
-            .filter(|line| !line.trim().is_empty())
-            .take(MOST)
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        lines.take(MOST)
     };
     let told = |line: &&str| {
         let dress = dress::undress(line);
         let web = || WHOLE.is_match(line);
         dress.host.is_empty() && dress.speaker.is_empty() && (dress.is_dressed || web())
     };
-    let (all, told) = (lines().count(), lines().filter(told).count());
-    all >= LOG && told * 2 > all
+    let all = lines().count();
+    let most = all / 2 + 1;
+    all >= LOG && lines().filter(told).take(most).count() == most
 }
 
 #[cfg(test)]
@@ -126,6 +176,20 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn a_line_that_begins_with_a_date_tells_what_the_expressions_find(
+            line in "2026[-/]06[-/][01]2[T ]19:[26]2:33(\\.[0-9]{0,10})?(Z|[+-]0[129]?:?[07]?0?)?[0-9x ]{0,2}( 2027-01-01T00:00:00Z)?",
+        ) {
+            if begins_with_date(line.as_bytes()) {
+                let found = TIMED.rare_captures(&line).unwrap();
+                proptest::prop_assert!(found.name("row").is_none(), "{}", line);
+            }
+            if let Some(date) = leading_date(&line) {
+                let found = WHOLE.rare_captures(&line).unwrap();
+                proptest::prop_assert_eq!(found.get(0).unwrap().as_str(), date, "{}", line);
+            }
+        }
+
         #[test]
         fn no_line_is_passed_over_that_tells_a_whole_date(
             line in "([ T:é]|\\[|x){0,3}(2026-06-12T19:22:33|\\[12/Jun/2026:19:22:33|Fri, 12 Jun 2026 21:00:00)(\\.[0-9]{1,3}|:)?(Z|[ ]?[+-]0[12]:?00)?\\]?[ x:]{0,2}",

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use casefile_bundle::BundlePath;
 
 use super::budget::Budget;
+use super::dated::Cited;
 use super::hits::{Held, Hits};
 use super::merge::{merge_alike, shift_place};
 use super::pasted::Pieces;
@@ -191,6 +192,22 @@ impl Assembly {
                 .into_iter()
                 .for_each(|hit| hits.add(hit));
         }
+    }
+
+    /// The places in it that may be cited, but for those of what was recognised in it.
+    pub(super) fn cited(&mut self) -> Cited {
+        let mut cited = Cited::default();
+        for hit in &self.single {
+            cited.place(&hit.place);
+            cited.place(&hit.last_place);
+        }
+        self.packets
+            .iter()
+            .for_each(|line| cited.place(&line.place));
+        self.driver.iter().for_each(|line| cited.place(&line.place));
+        self.host.iter().for_each(|line| cited.place(&line.place));
+        cited.facts(&mut self.facts);
+        cited
     }
 
     /// Brings its hits home, marked with whether they were said before the machine's last start. `others` is what its

@@ -6,6 +6,7 @@ mod assembly;
 mod bounds;
 mod budget;
 mod clean;
+mod dated;
 mod faults;
 mod gather;
 mod hits;

@@ -5,7 +5,7 @@
 //! it was pasted. [`Origins`] leads every place back to the text that a person gave.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use casefile_bundle::{Entry, entry};
 
@@ -16,6 +16,7 @@ use crate::model::{Place, Problem};
 use crate::parsers::{Channel, Document, Parsed, Read, Said};
 use crate::shared::Shared;
 
+use super::dated::Timed;
 use super::patterns::Hit;
 use super::{Documents, Router, guarded};
 
@@ -46,6 +47,15 @@ pub(super) struct PastedEntry {
     origin: Place,
 }
 
+impl PastedEntry {
+    /// The lines of the text that it stands in.
+    pub(super) fn lines(&self) -> RangeInclusive<u32> {
+        let first = self.origin.line.unwrap_or(1);
+        let more = self.text.lines().count().saturating_sub(1);
+        first..=first.saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
+    }
+}
+
 /// What a text gave.
 #[derive(Default)]
 pub(super) struct Pieces {
@@ -55,6 +65,8 @@ pub(super) struct Pieces {
     pub(super) entries: Vec<PastedEntry>,
     /// Lists of a bundle that its objects are a part of, and where the first of them stands.
     pub(super) lists: Origins,
+    /// Its lines that tell a time, as long as it is not known which of them are needed.
+    pub(super) timed: Vec<Timed>,
 }
 
 impl Pieces {
@@ -74,6 +86,7 @@ impl Pieces {
     pub(super) fn append(&mut self, mut later: Pieces) {
         self.parsed.append(&mut later.parsed);
         self.entries.append(&mut later.entries);
+        self.timed.append(&mut later.timed);
         for (list, place) in later.lists {
             self.lists.entry(list).or_insert(place);
         }
@@ -101,8 +114,6 @@ pub(super) fn read(path: &str, text: &str) -> Pieces {
     let openshift = loose::openshift(text).map(|(data, line)| marked(path, data, line));
     let printed = loose::printed(text).into_iter();
     let printed = printed.map(|(data, line)| marked(path, data, line));
-    let timed = loose::timed(text).into_iter();
-    let timed = timed.map(|(data, line, text)| quoted(path, data, line, text));
     let newest = loose::newest(text).map(|(data, line)| marked(path, data, line));
     if loose::is_container_log(path, text) {
         let place = Place {
@@ -117,7 +128,7 @@ pub(super) fn read(path: &str, text: &str) -> Pieces {
         .chain(newest)
         .chain(openshift)
         .chain(printed);
-    let facts: Vec<AnyFact> = marks.chain(of_text).chain(timed).collect();
+    let facts: Vec<AnyFact> = marks.chain(of_text).collect();
     // An archive may hold very many texts that say nothing.
     if !facts.is_empty() {
         pieces.parsed.push(Parsed {
@@ -164,16 +175,12 @@ pub(super) fn read(path: &str, text: &str) -> Pieces {
 
 /// A fact about a text as a whole, with the line that says it.
 fn marked<T: FactType>(path: &str, data: T, line: u32) -> AnyFact {
-    quoted(path, data, line, String::new())
-}
-
-fn quoted<T: FactType>(path: &str, data: T, line: u32, text: String) -> AnyFact {
     AnyFact::new(Fact {
         place: Place {
             path: path.into(),
             line: Some(line),
         },
-        text: text.into(),
+        text: Shared::default(),
         at: None,
         data,
     })

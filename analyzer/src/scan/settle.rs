@@ -51,8 +51,9 @@ impl Sink<'_> {
     fn finish(&self, path: &str, mut assembly: Assembly) -> Out {
         let single = assembly.kept.is_empty();
         let mut pieces = std::mem::take(&mut assembly.pieces);
-        if let Some(text) = self.text_of(path, &mut assembly) {
-            pieces = pasted::read(path, &text);
+        let text = self.text_of(path, &mut assembly);
+        if let Some(text) = &text {
+            pieces = pasted::read(path, text);
         }
         let mut others = self.said_in(&mut pieces);
         for hit in others.iter_mut().filter(|_| single) {
@@ -61,7 +62,13 @@ impl Sink<'_> {
         }
         let end = std::mem::take(&mut assembly.end);
         let grade = end.grade();
-        let ends = end.facts(path, path.starts_with(entry::POD_LOGS));
+        let mut ends = end.facts(path, path.starts_with(entry::POD_LOGS));
+        if text.is_some() || !pieces.timed.is_empty() {
+            let mut cited = assembly.cited();
+            others.iter().for_each(|hit| cited.place(&hit.place));
+            cited.facts(&mut ends);
+            pieces.date((path, text.as_deref()), cited);
+        }
         let worth = (tells_of_trouble(&ends), grade);
         self.bring_home(path, &mut assembly, others, (worth, ends));
         self.settling.lock().pieces(path, pieces);

@@ -260,7 +260,9 @@ impl Sink<'_> {
         let ends = PieceOfLog::unsearched((piece.seq == 0, piece.last));
         searched.tail = tail::of_piece(&origin, &bytes, lines, ends);
         if whole {
-            searched.pieces = pasted::read(path, &String::from_utf8_lossy(&bytes));
+            let text = String::from_utf8_lossy(&bytes);
+            searched.pieces = pasted::read(path, &text);
+            searched.pieces.timed = loose::timed(&text, &|_| true);
         } else if too_large(piece, loose::LIMIT) {
             searched.too_large = true;
         } else {
