@@ -89,11 +89,10 @@ impl Radix {
         let (mut at, mut here) = joint.or_else(|| Some((0, self.root(kind)?)))?;
         loop {
             let node = &self.nodes[here as usize];
-            let run = self.run(node);
-            if !begins_with(&text[at..], run) {
+            if !self.goes_on(node, &text[at..]) {
                 return None;
             }
-            at += run.len();
+            at += node.run.len();
             let next = text.get(at).copied();
             let is_over = match end {
                 End::Last => next.is_none(),
@@ -170,6 +169,21 @@ impl Radix {
 
     fn run(&self, node: &Node) -> &[u8] {
         &self.runs[node.run.start as usize..node.run.end as usize]
+    }
+
+    /// Whether a text goes on as the run of a place does. Most runs are shorter than eight bytes, which are compared at once.
+    fn goes_on(&self, node: &Node, text: &[u8]) -> bool {
+        let Range { start, end } = node.run;
+        let (start, length) = (start as usize, end.saturating_sub(start) as usize);
+        let eight = |bytes: &[u8]| bytes.first_chunk().map(|eight| u64::from_le_bytes(*eight));
+        let run = self.runs.get(start..).unwrap_or_default();
+        match (eight(text), eight(run)) {
+            (Some(text), Some(run)) if length < 8 => (text ^ run) << 1 << (63 - 8 * length) == 0,
+            (Some(text_begin), Some(run_begin)) => {
+                text_begin == run_begin && text.get(8..length) == run.get(8..length)
+            }
+            _ => text.get(..length) == run.get(..length),
+        }
     }
 
     fn bytes(&self) -> usize {
@@ -299,23 +313,6 @@ fn position(eight: &[u8; 8], byte: u8) -> Option<usize> {
     // The lowest bit is that of the first byte that is zero; those above it may be of others.
     let same = differing.wrapping_sub(ONES) & !differing & (ONES << 7);
     (same != 0).then_some((same.trailing_zeros() / 8) as usize)
-}
-
-/// Whether a text begins with a run. Most runs are short, so that a call would cost more than the comparison.
-fn begins_with(text: &[u8], run: &[u8]) -> bool {
-    let Some(text) = text.get(..run.len()) else {
-        return false;
-    };
-    let number = |eight: &[u8; 8]| u64::from_le_bytes(*eight);
-    match (text.last_chunk(), run.last_chunk()) {
-        (Some(text_end), Some(run_end)) => {
-            let (text, _) = text.as_chunks();
-            let (run, _) = run.as_chunks();
-            let mut eights = text.iter().zip(run);
-            number(text_end) == number(run_end) && eights.all(|(a, b)| number(a) == number(b))
-        }
-        _ => text.iter().zip(run).all(|(a, b)| a == b),
-    }
 }
 
 impl Fork {

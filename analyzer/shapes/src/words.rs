@@ -70,7 +70,7 @@ impl Words {
                 let places = word.windows(3).take(2);
                 places
                     .filter_map(|at| at.first_chunk())
-                    .for_each(|at| threes.set(hash(three(at))));
+                    .for_each(|at| threes.set(hash(folded(at))));
             }
             word.first_chunk()
                 .into_iter()
@@ -135,8 +135,8 @@ impl Words {
         // A word has three bytes at one of any two places that follow one another.
         let threes = &self.threes[held_by(kinds)];
         let mut at = 1;
-        while let Some(bytes) = token.get(at..).and_then(|rest| rest.first_chunk()) {
-            if threes.has(hash(three(bytes)))
+        while let Some(three) = token.get(at..).and_then(first_three) {
+            if threes.has(hash(three))
                 && let Some(found) = self.at(token, at - 1).or_else(|| self.at(token, at))
             {
                 return Some(found);
@@ -233,7 +233,7 @@ pub fn glued(letters: &[u8]) -> Option<usize> {
 struct Bits<const SIXTY_FOURS: usize>(Box<[u64; SIXTY_FOURS]>);
 
 /// For each three letters.
-type Exact = Bits<{ 1 << (16 - 6) }>;
+type Exact = Bits<{ 1 << (15 - 6) }>;
 /// For each [`hash`]. The sets together are small enough for a core's first cache.
 type Hashed = Bits<{ 1 << (HASH - 6) }>;
 
@@ -262,12 +262,29 @@ fn hash(number: u32) -> u32 {
     number.wrapping_mul(0x9e37_79b1) >> (u32::BITS - HASH)
 }
 
-/// Three letters or digits whatever their case, each in five bits: of letters no two are the same.
+/// The first three bytes of a text whatever their case, if it has as many.
+#[inline]
+fn first_three(text: &[u8]) -> Option<u32> {
+    // Most texts go on, and four bytes are read at once.
+    match text.first_chunk() {
+        Some(four) => Some((u32::from_le_bytes(*four) & 0x00ff_ffff) | FOLD),
+        None => text.first_chunk().map(folded),
+    }
+}
+
+#[inline]
+fn folded([first, second, third]: &[u8; 3]) -> u32 {
+    u32::from_le_bytes([*first, *second, *third, 0]) | FOLD
+}
+
+/// Three bytes with the bit set that tells letters of both cases apart.
+const FOLD: u32 = 0x0020_2020;
+
+/// Three letters whatever their case, each in five bits.
 #[inline]
 fn three([first, second, third]: &[u8; 3]) -> u32 {
     let five = |byte: u8| u32::from(byte & 0x1f);
-    let is_digit = |byte: u8| u32::from(!byte >> 6 & 1);
-    five(*first) | five(*second) << 5 | five(*third) << 10 | is_digit(*second) << 15
+    five(*first) | five(*second) << 5 | five(*third) << 10
 }
 
 /// A hash of four bytes whatever their case.
