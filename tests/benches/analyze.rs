@@ -3,7 +3,7 @@
 //! what ten times the faults cost, and the cost of a byte over sizes.
 //!
 //! `CASEFILE_BENCH_MIB` sets the size of our own bundles, and the largest of the sizes; data is kept under `target/bench/` and
-//! made once.
+//! made once. `CASEFILE_BENCH_ANALYZER` names a program that is measured instead of the one that is built.
 
 #![expect(
     clippy::print_stdout,
@@ -108,6 +108,9 @@ fn report(analyzer: &Path, bundle: &Path) -> anyhow::Result<()> {
 
 /// The analyzer as a release hands it out; `cargo bench` does not build other crates' binaries.
 fn analyzer() -> anyhow::Result<PathBuf> {
+    if let Some(built) = std::env::var_os("CASEFILE_BENCH_ANALYZER") {
+        return Ok(built.into());
+    }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
         .args([

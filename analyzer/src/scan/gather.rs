@@ -10,6 +10,7 @@ use super::merge::{shift, shift_place, unplaced_pods};
 use super::out::Out;
 use super::pasted::{self, Origins, Pieces};
 use super::patterns::{Hit, Patterns};
+use super::placed;
 use super::sayings::Saying;
 use super::settled::Settling;
 use super::sink::{SPLIT_LIMIT, Sink};
@@ -287,9 +288,9 @@ impl<'a> Gather<'a> {
 
     /// Gives pasted pieces of nodes their places, once it is known what the node is called.
     fn place_pasted(&mut self, packets: &mut [PacketLine]) {
-        let node = pasted::node_name(&self.facts);
+        let node = placed::node_name(&self.facts);
         for (entry, number) in std::mem::take(&mut self.pasted).into_iter().zip(1usize..) {
-            let placed = pasted::place(self.router, entry, &node, number);
+            let placed = placed::place(self.router, entry, &node, number);
             let known = self.documents.get(&placed.path);
             if self.paths.contains(&placed.path) || known.is_some() {
                 if known.is_none_or(|known| known.trim() != placed.text.trim()) {
@@ -322,7 +323,7 @@ impl<'a> Gather<'a> {
                     .or_insert_with(|| packet.place.clone());
             }
         }
-        for fact in pasted::unlisted_releases(&self.documents, &self.facts) {
+        for fact in placed::unlisted_releases(&self.documents, &self.facts) {
             self.facts.add(fact);
         }
     }

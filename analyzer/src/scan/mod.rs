@@ -20,6 +20,7 @@ mod merge;
 mod out;
 pub mod pasted;
 pub mod patterns;
+mod placed;
 mod ranked;
 mod sayings;
 mod settle;
