@@ -26,6 +26,21 @@ pub(crate) fn leading_time(text: &str) -> (Option<DateTime<Utc>>, usize) {
     }
 }
 
+/// Whether a line begins with a date and a clock as most logs write them.
+pub(crate) fn begins_with_date(line: &[u8]) -> bool {
+    const DATE: &[u8; 19] = b"0000-00-00T00:00:00";
+    let Some(line) = line.first_chunk::<19>() else {
+        return false;
+    };
+    let mut pairs = DATE.iter().zip(line);
+    pairs.all(|(form, byte)| match form {
+        b'0' => byte.is_ascii_digit(),
+        b'-' => matches!(byte, b'-' | b'/'),
+        b'T' => matches!(byte, b'T' | b' '),
+        form => byte == form,
+    })
+}
+
 fn quoted(rest: &str) -> Option<DateTime<Utc>> {
     written(rest.split('"').next()?)
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::clock::begins_with_date;
 use super::document::Kind;
 use crate::form::Form;
 
@@ -25,6 +26,13 @@ fn may_be_row(text: &[u8]) -> bool {
                 .next()
                 .unwrap_or(text);
             let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b".+-_/:,~^".contains(byte);
+            // Most lines of a container's log begin with a date, behind which only what happens to a package would be a row.
+            let is_clock =
+                |byte: &u8| !byte.is_ascii_alphabetic() && *byte != b'/' || *byte == b'Z';
+            if begins_with_date(word) && word[19..].iter().all(is_clock) {
+                let behind = text[word.len()..].trim_ascii_start();
+                return matches!(behind.first(), Some(b'i' | b'd' | b'h'));
+            }
             !word.is_empty()
                 && word.iter().all(is_name)
                 && (word.len() >= 8 || word.contains(&b'/') || text.ends_with(b"install"))
@@ -107,5 +115,20 @@ pub(super) fn mark(texts: &[Cow<'_, str>], kinds: &mut [Option<Kind>]) {
             kinds[at..end].fill(Some(kind));
         }
         at = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_is_passed_over_that_begins_with_a_date_and_is_a_row(
+            line in "2026-11-30T10:00:00(\\.[0-9]{1,3}|-1\\.x86_64|/main)?Z?( |\t| {2}){0,2}(install|hold|deinstall|stdout|1\\.2|T|[a-z]{1,4})?( amd64| all)?",
+        ) {
+            let is_row = ROWS.iter().any(|(_, form)| form.is_match(&line));
+            proptest::prop_assert!(!is_row || may_be_row(line.as_bytes()), "{:?}", line);
+        }
     }
 }

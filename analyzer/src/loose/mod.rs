@@ -31,6 +31,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use crate::dress::clock::begins_with_date;
 use split::Section;
 
 pub(crate) use config::without_elisions;
@@ -229,11 +230,19 @@ fn piece(section: &Section<'_>, what: What, lines: Range<usize>) -> Piece {
     }
 }
 
+/// Whether a line begins with a date as RFC 3339 writes it: it is a line of a log, and no piece begins with it.
+fn is_of_a_log(line: &str) -> bool {
+    begins_with_date(line.as_bytes()) && line.as_bytes()[10] == b'T'
+}
+
 fn of_section(section: &Section<'_>, found: &mut Vec<Piece>) {
     let mut refused = vec![0usize; RECOGNISERS.len()];
+    // Behind a command or below a file's name any line may be a part of what was printed.
+    let is_named = section.command.is_some() || section.file.is_some();
     let mut at = 0;
     'line: while at < section.len() && found.len() < MOST_PIECES && !section.is_exhausted() {
-        if section.line(at).trim().is_empty() {
+        let line = section.line(at);
+        if line.trim().is_empty() || !is_named && is_of_a_log(line) {
             at += 1;
             continue;
         }

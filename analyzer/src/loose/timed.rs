@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::dress;
+use crate::dress::{self, clock::begins_with_date};
 use crate::facts::excerpt;
 use crate::facts::text::{NewestDate, TimedLine};
 use crate::form::Form;
@@ -30,6 +30,7 @@ static TIMED: Form = Form::new(concat!(
 pub(crate) fn timed(text: &str, is_wanted: &dyn Fn(u32) -> bool) -> Vec<(TimedLine, u32, String)> {
     let lines = text.lines().zip(1_u32..);
     let timed = lines.filter_map(|(line, number)| {
+        // That is the first which the expression looks for.
         let row = match begins_with_date(line.as_bytes()) {
             true => false,
             false => TIMED.rare_captures(line)?.name("row").is_some(),
@@ -38,21 +39,6 @@ pub(crate) fn timed(text: &str, is_wanted: &dyn Fn(u32) -> bool) -> Vec<(TimedLi
         is_kept.then(|| (TimedLine { row }, number, excerpt(line, LONGEST)))
     });
     timed.take(MOST).collect()
-}
-
-/// Whether a line begins with a date and a clock as most logs write them: the first that [`TIMED`] looks for.
-fn begins_with_date(line: &[u8]) -> bool {
-    const DATE: &[u8; 19] = b"0000-00-00T00:00:00";
-    let Some(line) = line.first_chunk::<19>() else {
-        return false;
-    };
-    let mut pairs = DATE.iter().zip(line);
-    pairs.all(|(form, byte)| match form {
-        b'0' => byte.is_ascii_digit(),
-        b'-' => matches!(byte, b'-' | b'/'),
-        b'T' => matches!(byte, b'T' | b' '),
-        form => byte == form,
-    })
 }
 
 /// Dates with their zone: RFC 3339, as web servers log them, as `kubectl describe` prints them.
