@@ -193,6 +193,10 @@ pub fn survey<'a>(
             true
         }
 
+        fn reads_again(&self) -> bool {
+            true
+        }
+
         fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
             if piece.entry.path.as_str() == crate::HEADER_PATH {
                 return ControlFlow::Break(());

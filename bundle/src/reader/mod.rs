@@ -4,6 +4,7 @@
 //! the tar; a pool of threads inflates members and runs the caller's [`PieceSink`]. What was
 //! kept comes back sorted, so that the order of entries in the archive does not matter.
 
+mod decoded;
 mod entries;
 mod folder;
 mod formats;
@@ -278,7 +279,8 @@ fn read(
     deliver: &mut dyn Deliver,
 ) -> Result<Summary, OpenError> {
     let strip_top = !matches!(opened, Opened::Folder);
-    let mut walk = Walk::new(input.path(), limits, strip_top, deliver).inside(around);
+    let walk = Walk::new(input.path(), limits, strip_top, deliver);
+    let mut walk = walk.inside(around).locked(input.keys().is_some());
     let form = match opened {
         Opened::Folder => {
             read_folder(input.path(), &mut walk);

@@ -157,6 +157,11 @@ pub(crate) trait Deliver {
         false
     }
 
+    /// Whether the input will be read once more, so that what takes long to decode is worth keeping.
+    fn reads_again(&self) -> bool {
+        false
+    }
+
     /// `Break` ends the reading: nothing more is wanted.
     fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()>;
 }

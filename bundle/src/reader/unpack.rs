@@ -1,11 +1,13 @@
 //! Unpacking: what stands inside a stream, told by its first bytes: an archive, something compressed, or content.
 //!
-//! Archives may lie inside archives. Nothing is written to disk, and all that is inflated at any depth counts against the one
+//! Archives may lie inside archives. Nothing is unpacked to disk, and all that is inflated at any depth counts against the one
 //! budget of the [`Walk`].
 
 use std::io::{self, BufRead, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::decoded::{self, Keeping};
 use super::formats::{self, Stream};
 use super::peeked::Peeked;
 use super::piece::BufPool;
@@ -46,6 +48,16 @@ impl Inside {
         }
     }
 
+    /// The file on the disk that it is; none of what lies in an archive, or may not be kept anywhere else.
+    fn file(&self, walk: &Walk<'_>) -> Option<PathBuf> {
+        let is_file = self.depth == 0 && walk.may_keep();
+        let path = || match &self.path {
+            Some(path) => walk.input.join(path.as_str()),
+            None => walk.input.clone(),
+        };
+        is_file.then(path)
+    }
+
     /// What is known of it when one layer is taken off.
     fn below(self) -> Self {
         Self {
@@ -80,11 +92,32 @@ pub(crate) fn read(from: &mut dyn Read, inside: Inside, walk: &mut Walk<'_>) {
         Magic::Tar => tar(&mut stream, inside, walk),
         Magic::Zip => zip(stream, inside, walk),
         Magic::Seven => seven(stream, inside, walk),
-        _ => {
-            if let Some(mut decoded) = formats::decoder(magic, stream) {
-                read(&mut *decoded, inside.below(), walk);
-            }
+        _ => packed((stream, magic), inside, walk),
+    }
+}
+
+/// Reads what is compressed. What takes long to decode and will be read again is decoded once.
+fn packed((mut stream, magic): (Stream<'_>, Magic), inside: Inside, walk: &mut Walk<'_>) {
+    let file = inside.file(walk).filter(|_| decoded::is_slow(magic));
+    if let Some(mut known) = file
+        .as_ref()
+        .and_then(|file| decoded::known(&walk.input, file))
+    {
+        // The compressed bytes count all the same.
+        if let Err(error) = io::copy(&mut stream, &mut io::sink()) {
+            return failed(&inside, &error, walk);
         }
+        return read(&mut known, inside.below(), walk);
+    }
+    let Some(mut decoder) = formats::decoder(magic, stream) else {
+        return;
+    };
+    match file.filter(|_| walk.reads_again()) {
+        Some(file) => {
+            let mut keeping = Keeping::new(decoder, &walk.input, &file);
+            read(&mut keeping, inside.below(), walk);
+        }
+        None => read(&mut *decoder, inside.below(), walk),
     }
 }
 

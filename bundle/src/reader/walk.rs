@@ -33,6 +33,8 @@ pub(crate) struct Walk<'a> {
     source: Rc<Cell<u64>>,
     /// Folders that everything in the input lies in, which paths are given without.
     around: String,
+    /// The input is encrypted: nothing of it may lie anywhere else.
+    is_locked: bool,
     seen: BTreeSet<BundlePath>,
     headers: u64,
     current: Option<Current>,
@@ -79,6 +81,7 @@ impl<'a> Walk<'a> {
             levels: Levels::new(input, strip_top),
             source: Rc::default(),
             around: String::new(),
+            is_locked: false,
             seen: BTreeSet::new(),
             headers: 0,
             current: None,
@@ -99,6 +102,21 @@ impl<'a> Walk<'a> {
     pub(crate) fn inside(mut self, around: &str) -> Self {
         around.clone_into(&mut self.around);
         self
+    }
+
+    /// Of an input that is encrypted.
+    pub(crate) fn locked(self, is_locked: bool) -> Self {
+        Self { is_locked, ..self }
+    }
+
+    /// Whether what was decoded of the input may be kept in a file.
+    pub(crate) fn may_keep(&self) -> bool {
+        !self.is_locked
+    }
+
+    /// Whether that is worth its while.
+    pub(crate) fn reads_again(&self) -> bool {
+        self.deliver.reads_again()
     }
 
     /// A path as it is given.

@@ -110,6 +110,37 @@ fn a_tar_reads_the_same_in_every_compression() {
 }
 
 #[test]
+fn what_was_looked_at_first_reads_as_it_does_alone() {
+    let look = |path: &std::path::Path| {
+        casefile_bundle::survey(path, &Limits::default(), 64, 1 << 20).unwrap();
+    };
+    let read = |path: &std::path::Path| {
+        let (summary, entries) = content(path);
+        (sentences(&summary), entries)
+    };
+    let tar = tar_of(&[file("top/a.log", &log(20_000)), file("top/b", b"b\n")]);
+    for packed in [xz(&tar), bzip2(&tar), xz(&gzip(&tar))] {
+        let cut = &packed[..packed.len() * 2 / 3];
+        for bytes in [&packed[..], cut] {
+            let scratch = Scratch::new();
+            let path = scratch.file(bytes);
+            let alone = read(&path);
+            look(&path);
+            assert_eq!(read(&path), alone);
+            let folder = scratch.dir.path().join("folder");
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::write(folder.join("a.tar.xz"), bytes).unwrap();
+            std::fs::write(folder.join("b.log.xz"), xz(b"one\n")).unwrap();
+            let alone = read(&folder);
+            look(&folder);
+            assert_eq!(read(&folder), alone);
+            std::fs::write(folder.join("b.log.xz"), xz(b"another\n")).unwrap();
+            assert_eq!(read(&folder).1["b.log.xz"], b"another\n");
+        }
+    }
+}
+
+#[test]
 fn a_single_compressed_log_is_an_entry_by_its_own_name() {
     let scratch = Scratch::new();
     for packed in [
