@@ -34,6 +34,8 @@ macro_rules! layouts {
 
         /// All layouts; where two recognise the same root the first has it.
         pub static LAYOUTS: &[&Layout] = &[$(&$capture::LAYOUT,)* $(&$file::LAYOUT,)*];
+        /// Those of captures.
+        static CAPTURES: &[&Layout] = &[$(&$capture::LAYOUT,)*];
         /// Those of single files and folders, which say less of a file than the capture around them does.
         static FILES: &[&Layout] = &[$(&$file::LAYOUT,)*];
     };
@@ -178,6 +180,13 @@ pub enum Target {
 
 /// Folders of our own layout: what was taken out of a bundle keeps its place.
 const OURS: [&str; 4] = ["nodes/", "cluster-resources/", "cluster-info/", "helm/"];
+
+/// Whether a path lies in one of these captures, or has its place in our own layout.
+fn is_inside(path: &str, roots: &BTreeMap<String, &Layout>) -> bool {
+    let is_ours = OURS.iter().any(|folder| path.starts_with(folder));
+    is_ours || outer::innermost(roots, path).is_some()
+}
+
 /// How the entries of a capture are read.
 #[derive(Debug, Default)]
 pub struct Counted<'p> {
@@ -218,12 +227,16 @@ impl Plan {
     /// Recognises what a survey shows.
     pub fn of(survey: &Survey) -> Self {
         let mut roots: BTreeMap<String, &Layout> = BTreeMap::new();
-        for layout in LAYOUTS {
+        for layout in CAPTURES {
             for root in (layout.recognise)(survey) {
-                let ours = OURS.iter().any(|folder| root.starts_with(folder));
-                let inside = || ours || outer::innermost(&roots, &root).is_some();
-                if !(FILES.iter().any(|file| file.id == layout.id) && inside()) {
-                    roots.entry(root).or_insert(layout);
+                roots.entry(root).or_insert(layout);
+            }
+        }
+        let beside = survey.beside(|path| is_inside(path, &roots));
+        for layout in FILES {
+            for root in (layout.recognise)(&beside) {
+                if !is_inside(&root, &roots) {
+                    roots.insert(root, layout);
                 }
             }
         }

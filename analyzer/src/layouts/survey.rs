@@ -1,6 +1,7 @@
 //! The survey: the names of all entries of an input and how each begins, read before its content.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use casefile_bundle::{Input, Limits, OpenError};
 
@@ -32,7 +33,7 @@ impl Entry {
 #[derive(Default)]
 pub struct Survey {
     /// All entries.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Arc<Entry>>,
 }
 
 impl Survey {
@@ -57,6 +58,15 @@ impl Survey {
     /// A survey of these entries.
     pub fn new(mut entries: Vec<Entry>) -> Self {
         entries.sort_by(|a, b| a.path.cmp(&b.path));
+        let entries = entries.into_iter().map(Arc::new).collect();
+        Self { entries }
+    }
+
+    /// What of it lies beside that.
+    pub(super) fn beside(&self, is_inside: impl Fn(&str) -> bool) -> Self {
+        let entries = self.entries.iter();
+        let beside = entries.filter(|entry| !is_inside(&entry.path));
+        let entries = beside.map(Arc::clone).collect();
         Self { entries }
     }
 
@@ -72,7 +82,7 @@ impl Survey {
         let at = self
             .entries
             .binary_search_by(|entry| entry.path.as_str().cmp(path));
-        self.entries.get(at.ok()?)
+        self.entries.get(at.ok()?).map(Arc::as_ref)
     }
 
     /// Whether there is an entry with this path.
@@ -85,7 +95,7 @@ impl Survey {
         let from = self
             .entries
             .partition_point(|entry| entry.path.as_str() < prefix);
-        let rest = self.entries[from..].iter();
+        let rest = self.entries[from..].iter().map(Arc::as_ref);
         let prefix = prefix.to_owned();
         rest.take_while(move |entry| entry.path.starts_with(&prefix))
     }
