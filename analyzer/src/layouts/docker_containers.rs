@@ -74,13 +74,13 @@ mod tests {
             size: None,
         };
         let settings = r#"{"ID":"x","Config":{"Labels":{"io.kubernetes.container.name":"web","io.kubernetes.pod.name":"web-0","io.kubernetes.pod.namespace":"shop"}}}"#;
-        let survey = Survey::new(vec![
+        let mut survey = Survey::new(vec![
             entry(format!("{of_pod}/{of_pod}-json.log"), ""),
             entry(format!("{of_pod}/{of_pod}-json.log.1"), ""),
             entry(format!("{of_pod}/config.v2.json"), settings),
             entry(format!("{other}/{other}-json.log"), ""),
         ]);
-        let plan = Plan::of(&survey);
+        let plan = Plan::of(&mut survey);
         let ours = |path: String| match plan.target(&format!("n1/containers/{path}")) {
             Some((_, Target::As(ours))) => ours.clone(),
             _ => String::new(),

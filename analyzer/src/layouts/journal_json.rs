@@ -91,13 +91,13 @@ mod tests {
     use crate::layouts::Plan;
 
     fn target(path: &str, head: &str, tail: &str) -> Option<String> {
-        let survey = Survey::new(vec![Entry {
+        let mut survey = Survey::new(vec![Entry {
             path: path.to_owned(),
             head: head.as_bytes().to_vec(),
             tail: tail.as_bytes().to_vec(),
             size: Some(1 << 20),
         }]);
-        match Plan::of(&survey).target(path) {
+        match Plan::of(&mut survey).target(path) {
             Some((_, Target::As(ours))) => Some(ours.clone()),
             _ => None,
         }

@@ -225,21 +225,22 @@ struct Planned {
 
 impl Plan {
     /// Recognises what a survey shows.
-    pub fn of(survey: &Survey) -> Self {
+    pub fn of(survey: &mut Survey) -> Self {
         let mut roots: BTreeMap<String, &Layout> = BTreeMap::new();
         for layout in CAPTURES {
             for root in (layout.recognise)(survey) {
                 roots.entry(root).or_insert(layout);
             }
         }
-        let beside = survey.beside(|path| is_inside(path, &roots));
+        survey.cover(|path| is_inside(path, &roots));
         for layout in FILES {
-            for root in (layout.recognise)(&beside) {
+            for root in (layout.recognise)(survey) {
                 if !is_inside(&root, &roots) {
                     roots.insert(root, layout);
                 }
             }
         }
+        survey.uncover();
         let mut plan = Self::default();
         let mut layouts = Vec::new();
         let mut indices: BTreeMap<String, usize> = BTreeMap::new();

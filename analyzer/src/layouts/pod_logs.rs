@@ -140,7 +140,7 @@ mod tests {
         Survey::new(paths.iter().map(entry).collect())
     }
 
-    fn ours(survey: &Survey, path: &str) -> String {
+    fn ours(survey: &mut Survey, path: &str) -> String {
         match Plan::of(survey).target(path) {
             Some((_, Target::As(ours))) => ours.replacen("cluster-resources/pods/logs/", "", 1),
             Some((_, Target::Double)) => "the same".to_owned(),
@@ -160,7 +160,7 @@ mod tests {
         );
         let alone = format!("n1/var/log/containers/db-0_shop_db-{}.log", "0a".repeat(32));
         let paths = [&now, &before, &older, &rotated, &other, &link, &alone];
-        let survey = survey(&paths.map(String::as_str));
+        let mut survey = survey(&paths.map(String::as_str));
         for (path, wanted) in [
             (&now, "shop/web-0/web.log"),
             (&before, "shop/web-0/web-previous.log"),
@@ -173,7 +173,7 @@ mod tests {
             (&link, "the same"),
             (&alone, "shop/db-0/db.log"),
         ] {
-            assert_eq!(ours(&survey, path), wanted, "{path}");
+            assert_eq!(ours(&mut survey, path), wanted, "{path}");
         }
     }
 

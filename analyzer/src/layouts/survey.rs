@@ -1,7 +1,7 @@
 //! The survey: the names of all entries of an input and how each begins, read before its content.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::ops::Range;
 
 use casefile_bundle::{Input, Limits, OpenError};
 
@@ -33,7 +33,9 @@ impl Entry {
 #[derive(Default)]
 pub struct Survey {
     /// All entries.
-    pub entries: Vec<Arc<Entry>>,
+    pub entries: Vec<Entry>,
+    /// Stretches of them that are not looked at for single files.
+    covered: Vec<Range<usize>>,
 }
 
 impl Survey {
@@ -58,16 +60,38 @@ impl Survey {
     /// A survey of these entries.
     pub fn new(mut entries: Vec<Entry>) -> Self {
         entries.sort_by(|a, b| a.path.cmp(&b.path));
-        let entries = entries.into_iter().map(Arc::new).collect();
-        Self { entries }
+        Self {
+            entries,
+            covered: Vec::new(),
+        }
     }
 
-    /// What of it lies beside that.
-    pub(super) fn beside(&self, is_inside: impl Fn(&str) -> bool) -> Self {
-        let entries = self.entries.iter();
-        let beside = entries.filter(|entry| !is_inside(&entry.path));
-        let entries = beside.map(Arc::clone).collect();
-        Self { entries }
+    /// Looks for single files beside those only, until [`Self::uncover`].
+    pub(super) fn cover(&mut self, is_inside: impl Fn(&str) -> bool) {
+        let inside = self.entries.iter().map(|entry| is_inside(&entry.path));
+        let inside: Vec<bool> = inside.collect();
+        let mut at = 0;
+        for alike in inside.chunk_by(|one, other| one == other) {
+            let stretch = at..at + alike.len();
+            at = stretch.end;
+            if alike.first() == Some(&true) {
+                self.covered.push(stretch);
+            }
+        }
+    }
+
+    /// Looks at all again.
+    pub(super) fn uncover(&mut self) {
+        self.covered.clear();
+    }
+
+    /// Entries that are looked at for single files.
+    fn open(&self) -> impl Iterator<Item = &Entry> {
+        let starts = self.covered.iter().map(|covered| covered.end);
+        let ends = self.covered.iter().map(|covered| covered.start);
+        let stretches = std::iter::once(0).chain(starts);
+        let stretches = stretches.zip(ends.chain([self.entries.len()]));
+        stretches.flat_map(|(start, end)| &self.entries[start..end])
     }
 
     /// Whether any entry begins like a log, a table, a description or an object, as far as one line tells.
@@ -82,7 +106,7 @@ impl Survey {
         let at = self
             .entries
             .binary_search_by(|entry| entry.path.as_str().cmp(path));
-        self.entries.get(at.ok()?).map(Arc::as_ref)
+        self.entries.get(at.ok()?)
     }
 
     /// Whether there is an entry with this path.
@@ -95,7 +119,7 @@ impl Survey {
         let from = self
             .entries
             .partition_point(|entry| entry.path.as_str() < prefix);
-        let rest = self.entries[from..].iter().map(Arc::as_ref);
+        let rest = self.entries[from..].iter();
         let prefix = prefix.to_owned();
         rest.take_while(move |entry| entry.path.starts_with(&prefix))
     }
@@ -126,7 +150,7 @@ impl Survey {
 
     /// The roots that paths tell; each once.
     pub fn roots_of<'s>(&'s self, root: impl Fn(&'s str) -> Option<&'s str>) -> Vec<String> {
-        let roots = self.entries.iter().filter_map(|entry| root(&entry.path));
+        let roots = self.open().filter_map(|entry| root(&entry.path));
         let roots: BTreeSet<&str> = roots.collect();
         roots.into_iter().map(str::to_owned).collect()
     }
@@ -143,7 +167,7 @@ impl Survey {
 
     /// Entries that are a capture by themselves, told by how they begin.
     pub fn files(&self, told: impl Fn(&Entry) -> bool) -> Vec<String> {
-        let found = self.entries.iter().filter(|entry| told(entry));
+        let found = self.open().filter(|entry| told(entry));
         found.map(|entry| entry.path.clone()).collect()
     }
 }
@@ -200,4 +224,28 @@ pub fn without_packing(path: &str) -> &str {
     let endings = [".gz", ".xz", ".bz2", ".zst", ".lz4"];
     let packed = endings.iter().find_map(|ending| path.strip_suffix(ending));
     packed.filter(|rest| !rest.is_empty()).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn single_files_are_looked_for_beside_what_is_covered(paths in proptest::collection::btree_set("[abc]/[a-d]", 0..9)) {
+            let entry = |path: &String| Entry {
+                path: path.clone(),
+                head: Vec::new(),
+                tail: Vec::new(),
+                size: None,
+            };
+            let mut survey = Survey::new(paths.iter().map(entry).collect());
+            let all: Vec<String> = paths.iter().cloned().collect();
+            survey.cover(|path| path.starts_with('b') || path == "a/a");
+            let beside = all.iter().filter(|path| !path.starts_with('b') && *path != "a/a");
+            proptest::prop_assert_eq!(survey.files(|_| true), beside.cloned().collect::<Vec<_>>());
+            survey.uncover();
+            proptest::prop_assert_eq!(survey.files(|_| true), all);
+        }
+    }
 }

@@ -106,8 +106,8 @@ impl Filler {
     }
 
     fn member(&mut self, input: Input<'_>, member: usize) -> Result<Summary, OpenError> {
-        let survey = Survey::of(input)?;
-        let plan = survey.as_ref().map(Plan::of).unwrap_or_default();
+        let mut survey = Survey::of(input)?;
+        let plan = survey.as_mut().map(Plan::of).unwrap_or_default();
         self.formats
             .extend(plan.captures.iter().map(|one| one.title.to_owned()));
         // Both callbacks need it, never at the same time.

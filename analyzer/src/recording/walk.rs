@@ -77,8 +77,8 @@ pub fn walk_chosen(
     };
     for input in inputs {
         let input = Input::new(input, keys);
-        let survey = Survey::of(input)?;
-        let plan = survey.as_ref().map(Plan::of).unwrap_or_default();
+        let mut survey = Survey::of(input)?;
+        let plan = survey.as_mut().map(Plan::of).unwrap_or_default();
         let mut entry: Option<Entry> = None;
         let mut chosen = |entry: &casefile_bundle::EntryInfo| wanted(entry.path.as_str());
         casefile_bundle::read_chosen(input, &Limits::default(), &mut chosen, &mut |piece| {

@@ -97,8 +97,8 @@ pub fn scan_with<'a>(
     instead: &Documents,
 ) -> Result<Scanned, OpenError> {
     let input = input.into();
-    let survey = Survey::of(input)?;
-    let plan = survey.as_ref().map(Plan::of).unwrap_or_default();
+    let mut survey = Survey::of(input)?;
+    let plan = survey.as_mut().map(Plan::of).unwrap_or_default();
     let (spill, settling) = (Spill::new(budget), Settling::new(budget));
     let sink = Sink {
         patterns,

@@ -55,10 +55,10 @@ pub(super) fn convert(
     let readable = readable(&Unit::Alone(args.input.clone()))?;
     let path = readable.unit.input();
     let input = Input::new(path, keys.as_ref());
-    let Some(survey) = Survey::of(input)? else {
+    let Some(mut survey) = Survey::of(input)? else {
         bail!("{} is a Casefile bundle already", args.input.display());
     };
-    let plan = Plan::of(&survey);
+    let plan = Plan::of(&mut survey);
     if !plan.tells {
         writeln!(
             errors,
