@@ -121,7 +121,7 @@ impl Radix {
                     token(&self.token)?
                 }
             };
-            here = self.way(&self.nodes[here as usize], token)?;
+            here = self.way(node, token)?;
             self.before.note(text, (at, here));
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::node_files::{by_host, host_of, journal};
-use super::survey::name;
+use super::survey::plain_name;
 use super::{Capture, Entry, Identity, Layout, Survey, Target, months};
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -31,16 +31,7 @@ pub(super) static LAYOUT: Layout = Layout {
 
 /// Our path below the node: the kernel's where nearly all lines are the kernel's.
 pub(super) fn file(path: &str, text: &str) -> String {
-    let named: String = name(path)
-        .chars()
-        .map(|letter| {
-            if letter.is_ascii_graphic() && letter != '/' {
-                letter
-            } else {
-                '-'
-            }
-        })
-        .collect();
+    let named = plain_name(path);
     let lines = || {
         text.lines()
             .take(200)

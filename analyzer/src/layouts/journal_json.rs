@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::node_files::journal;
-use super::survey::name;
+use super::survey::plain_name;
 use super::{Capture, Entry, Identity, Layout, Survey, Target};
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -70,18 +70,12 @@ fn host(entry: &Entry) -> Option<String> {
 
 /// Our path below the node: the kernel's where all records are the kernel's.
 fn file(entry: &Entry) -> String {
-    let named = name(&entry.path).trim_end_matches(".json");
-    let named: String = named
-        .chars()
-        .map(|letter| match letter.is_ascii_graphic() && letter != '/' {
-            true => letter,
-            false => '-',
-        })
-        .collect();
+    let named = plain_name(&entry.path);
+    let named = named.trim_end_matches(".json");
     let records = records(entry).unwrap_or_default();
     match records.iter().all(|record| record.transport == "kernel") {
         true => format!("journal/kernel-{named}.json"),
-        false => format!("{}.json", journal(&named)),
+        false => format!("{}.json", journal(named)),
     }
 }
 

@@ -219,6 +219,16 @@ pub fn name(path: &str) -> &str {
     without_packing(name)
 }
 
+/// The same as a part of a path of ours: other letters than those that are seen become `-`.
+pub(super) fn plain_name(path: &str) -> String {
+    let letters = name(path).chars();
+    let letters = letters.map(|letter| match letter.is_ascii_graphic() && letter != '/' {
+        true => letter,
+        false => '-',
+    });
+    letters.collect()
+}
+
 /// A path without the endings of compressions.
 pub fn without_packing(path: &str) -> &str {
     let endings = [".gz", ".xz", ".bz2", ".zst", ".lz4"];

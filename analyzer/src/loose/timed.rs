@@ -111,8 +111,12 @@ fn leading_date(line: &str) -> Option<&str> {
     };
     let end = match clock.get(fraction)? {
         b'Z' => fraction + 1,
-        b'+' | b'-' if digits(fraction + 1) == 2 && clock.get(fraction + 3) == Some(&b':') => {
-            (digits(fraction + 4) >= 2).then_some(fraction + 6)?
+        b'+' | b'-'
+            if digits(fraction + 1) == 2
+                && clock.get(fraction + 3) == Some(&b':')
+                && digits(fraction + 4) >= 2 =>
+        {
+            fraction + 6
         }
         _ => return None,
     };

@@ -5,15 +5,15 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
+use super::several::{Stamp, stamp};
 use super::sniff::Magic;
 
 /// Bytes kept of one input; one that holds more is decoded again.
 const MOST: u64 = if cfg!(test) { 1 << 20 } else { 512 << 20 };
 
-/// What tells that a path still leads to the same file.
-type Stamp = (PathBuf, u64, SystemTime);
+/// A file as it was when it was decoded.
+type Decoded = (PathBuf, Stamp);
 
 /// What is kept of an input.
 #[derive(Default)]
@@ -21,7 +21,7 @@ struct Kept {
     input: PathBuf,
     file: Option<File>,
     /// Where in the file its streams end up, each by the file that was decoded.
-    streams: Vec<(Stamp, u64, u64)>,
+    streams: Vec<(Decoded, u64, u64)>,
     end: u64,
 }
 
@@ -31,9 +31,10 @@ fn kept() -> MutexGuard<'static, Option<Kept>> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn stamp(file: &Path) -> Option<Stamp> {
-    let data = std::fs::metadata(file).ok()?;
-    Some((file.to_owned(), data.len(), data.modified().ok()?))
+/// A file as it is now; none where nothing says when it was changed.
+fn present(file: &Path) -> Option<Decoded> {
+    let stamp = stamp(file).filter(|(_, modified)| modified.is_some())?;
+    Some((file.to_owned(), stamp))
 }
 
 /// Whether what is compressed so takes long to decode.
@@ -43,10 +44,10 @@ pub(super) fn is_slow(magic: Magic) -> bool {
 
 /// What a file of an input holds, if that was kept.
 pub(super) fn known(input: &Path, file: &Path) -> Option<impl Read + use<>> {
-    let stamp = stamp(file)?;
+    let present = present(file)?;
     let kept = kept();
     let kept = kept.as_ref().filter(|kept| kept.input == input)?;
-    let (_, at, length) = kept.streams.iter().find(|(one, ..)| *one == stamp)?;
+    let (_, at, length) = kept.streams.iter().find(|(one, ..)| *one == present)?;
     let file = kept.file.as_ref()?.try_clone().ok()?;
     Some(Part {
         file,
@@ -82,7 +83,7 @@ pub(super) struct Keeping<R> {
     decoder: R,
     input: PathBuf,
     /// The file that is decoded; none once no more is kept.
-    stamp: Option<Stamp>,
+    decoded: Option<Decoded>,
     at: u64,
     length: u64,
 }
@@ -100,7 +101,7 @@ impl<R: Read> Keeping<R> {
         Self {
             decoder,
             input: input.to_owned(),
-            stamp: stamp(file),
+            decoded: present(file),
             at: kept.as_ref().map_or(0, |kept| kept.end),
             length: 0,
         }
@@ -117,7 +118,7 @@ impl<R: Read> Keeping<R> {
         if bytes.is_empty() {
             kept.end = at;
             kept.streams
-                .extend(self.stamp.take().map(|stamp| (stamp, self.at, self.length)));
+                .extend(self.decoded.take().map(|one| (one, self.at, self.length)));
             return Ok(());
         }
         self.length += bytes.len() as u64;
@@ -137,12 +138,12 @@ impl<R: Read> Read for Keeping<R> {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
         let read = self.decoder.read(space);
         let is_given_up = match &read {
-            Ok(_) if self.stamp.is_none() || space.is_empty() => false,
+            Ok(_) if self.decoded.is_none() || space.is_empty() => false,
             Ok(len) => self.keep(&space[..*len]).is_err(),
             Err(error) => error.kind() != io::ErrorKind::Interrupted,
         };
         if is_given_up {
-            self.stamp = None;
+            self.decoded = None;
         }
         read
     }

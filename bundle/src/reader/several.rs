@@ -10,7 +10,7 @@ use std::time::SystemTime;
 const MOST: usize = 64;
 
 /// What tells that a path still leads to the same file.
-type Stamp = (u64, Option<SystemTime>);
+pub(super) type Stamp = (u64, Option<SystemTime>);
 
 /// What readings of one file have shown.
 struct Shown {
@@ -48,7 +48,8 @@ fn all() -> MutexGuard<'static, Known> {
     all
 }
 
-fn stamp(input: &Path) -> Option<Stamp> {
+/// The stamp of what lies there now.
+pub(super) fn stamp(input: &Path) -> Option<Stamp> {
     let data = std::fs::metadata(input).ok()?;
     Some((data.len(), data.modified().ok()))
 }
