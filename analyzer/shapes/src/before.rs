@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::shape::{OTHER, kind};
+use crate::words::Words;
 
 /// The beginning of the text before, with what is known at places of it: lines that follow one another begin alike, for
 /// their time is the same up to its seconds. What is known at a place depends on the bytes up to there alone.
@@ -47,11 +48,11 @@ impl<K: Copy> Before<K> {
     }
 
     /// Notes a place behind digits and letters. Nothing behind the byte there is looked at for what stands before it, unless
-    /// that is a hyphen: ids and drawn names go on behind one.
+    /// that is one behind which numbers, ids or drawn names go on.
     #[inline]
-    pub fn note(&mut self, text: &[u8], (at, known): (usize, K)) {
+    pub fn note(&mut self, text: &[u8], (at, known): (usize, K), words: &Words) {
         let next = text.get(at).filter(|_| at < BEGINNING);
-        let ends = next.is_some_and(|byte| kind(*byte) == OTHER && *byte != b'-');
+        let ends = next.is_some_and(|byte| kind(*byte) == OTHER) && !words.joins(next);
         if ends && self.joints.len() < MOST_JOINTS {
             self.joints.push((at, known));
         }

@@ -106,7 +106,7 @@ mod tests {
         #[test]
         fn a_text_that_stands_in_a_line_may_stand_in_its_shape(
             parts in proptest::collection::vec(
-                "[ .:\"-]|xid|no|to|bad|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}|-[b-d2-9]{5}|5m0s|30T00|[a-z]{2,5}[0-9a-f]{6,9}|[0-9]{2}6443[0-9a-f]{2}|(pod)?[0-9a-f]{8}-[0-9]{4}-[a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", 1..9,
+                "[ .:\"-]|xid|no|to|bad|401| unauthorized|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}|-[b-d2-9]{5}|5m0s|30T00|[a-z]{2,5}[0-9a-f]{6,9}|[0-9]{2}6443[0-9a-f]{2}|(pod)?[0-9a-f]{8}-[0-9]{4}-[a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", 1..9,
             ),
             from in 0..40usize,
             length in 2..14usize,
@@ -115,7 +115,7 @@ mod tests {
             let from = from.min(line.len());
             let to = (from + length).min(line.len());
             let text = &line[from..to];
-            let words = Words::of([text, "6443"].into_iter());
+            let words = Words::of([text, "6443", "401 unauthorized"].into_iter());
             let shape = shape::of(line.as_bytes(), false, &words).unwrap();
             let there = memchr::memmem::find(&shape, text.as_bytes()).is_some();
             let open = OpenText::new(text).is_some_and(|text| text.may_stand(&shape));

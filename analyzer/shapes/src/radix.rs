@@ -110,7 +110,7 @@ impl Radix {
                 here = self.child(node, next)?;
                 continue;
             }
-            let token = match is_short_number(&text[at..], (length, kinds)) {
+            let token = match is_short_number(&text[at..], (length, kinds), words) {
                 true => {
                     at += length;
                     NUMBER
@@ -122,7 +122,7 @@ impl Radix {
                 }
             };
             here = self.way(node, token)?;
-            self.before.note(text, (at, here));
+            self.before.note(text, (at, here), words);
         }
     }
 
@@ -367,14 +367,14 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn what_is_found_has_the_shape_and_what_was_inserted_is_found(
-            begins in "([ -~]{0,4}|2026-11-29T1[0-9]:|x509|\\\\[nt\"]|[0-9a-f]{8}-[0-9a-f]{4}-){0,3}",
+            begins in "([ -~]{0,4}|2026-11-29T1[0-9]:|x509|401 |401|\\\\[nt\"]|[0-9a-f]{8}-[0-9a-f]{4}-){0,3}",
             texts in proptest::collection::vec(
-                "(pod=|po|ab| |, |x509|xid|-[bcdf2-9]{5}|[0-9]{1,5}|[0-9a-f]{1,9}|\\\\[nt\"\\\\]|(pod)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|veth[0-9a-f]{8}|5m0s|z){0,5}",
+                "(pod=|po|ab|401| unauthorized| |, |x509|xid|-[bcdf2-9]{5}|[0-9]{1,5}|[0-9a-f]{1,9}|\\\\[nt\"\\\\]|(pod)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|veth[0-9a-f]{8}|5m0s|z){0,5}",
                 1..30,
             ),
             is_record: bool,
         ) {
-            let words = Words::of(["xid", "x509", "6443"].into_iter());
+            let words = Words::of(["xid", "x509", "6443", "401 unauthorized"].into_iter());
             let (mut radix, mut shapes) = (Radix::default(), BTreeMap::new());
             for text in texts.iter().map(|text| format!("{begins}{text}")) {
                 let text = text.as_bytes();

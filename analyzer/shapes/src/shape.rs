@@ -117,7 +117,7 @@ pub fn follow(
         copied = start + open_token(&text[start..], token, words, shape);
         at = copied;
         let shape = shape.len() - head;
-        before.note(text, (at, Written { copied, shape }));
+        before.note(text, (at, Written { copied, shape }), words);
     }
     shape.extend_from_slice(&text[copied..]);
 }
@@ -146,7 +146,7 @@ pub fn open_token(
     words: &Words,
     shape: &mut Vec<u8>,
 ) -> usize {
-    if is_short_number(text, (length, kinds)) {
+    if is_short_number(text, (length, kinds), words) {
         shape.push(DIGITS);
         return length;
     }
@@ -157,10 +157,10 @@ pub fn open_token(
 }
 
 /// Whether digits and letters that a text begins with are a number and no more, as most are: it is shorter than all words that
-/// stand among digits, and nothing is drawn together with it.
+/// stand among digits, and nothing behind it matters.
 #[inline]
-pub fn is_short_number(text: &[u8], (length, kinds): (usize, u8)) -> bool {
-    kinds == DIGIT && length < words::SHORTEST && text.get(length) != Some(&b'-')
+pub fn is_short_number(text: &[u8], (length, kinds): (usize, u8), words: &Words) -> bool {
+    kinds == DIGIT && length < words::SHORTEST && !words.joins(text.get(length))
 }
 
 /// Appends the shape of digits and letters that a text begins with, and of what is drawn together with them; gives the
@@ -173,6 +173,9 @@ fn open_with_rest(
     shape: &mut Vec<u8>,
 ) -> Option<usize> {
     let token = &text[..length];
+    if kinds == DIGIT && length < words::SHORTEST && words.begin_with_number(text) {
+        return None;
+    }
     if let Some(word) = words.first_in(token, kinds) {
         return beside(token, word, words, shape).then_some(length);
     }
@@ -404,6 +407,24 @@ pub fn unescape(shape: &[u8], said: &mut Vec<u8>) -> bool {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_number_that_a_text_names_with_the_word_behind_it_stands_as_it_is() {
+        let words = Words::of(["status code 401 unauthorized", "4040 not"].into_iter());
+        for (line, expected) in [
+            ("code 401 Unauthorized", "code 401 Unauthorized"),
+            ("code 403 Unauthorized", "code # Unauthorized"),
+            ("code 401 Forbidden", "code # Forbidden"),
+            ("code 1401 Unauthorized", "code # Unauthorized"),
+            ("code 401, Unauthorized", "code #, Unauthorized"),
+            ("code 401 Un", "code # Un"),
+            ("7 nodes", "# nodes"),
+        ] {
+            let shape = of(line.as_bytes(), false, &words).unwrap();
+            let open = |byte: &u8| if is_open(*byte) { '#' } else { char::from(*byte) };
+            assert_eq!(shape.iter().map(open).collect::<String>(), expected);
+        }
+    }
+
     /// The same byte by byte.
     fn plainly(text: &[u8], is_escaped: bool, words: &Words) -> Option<Vec<u8>> {
         let mut shape = Vec::new();
@@ -443,10 +464,10 @@ mod tests {
 
         #[test]
         fn from_digit_to_digit_gives_the_shape_byte_by_byte(
-            text in "([ -~]{0,9}|[0-9a-f]{1,9}|\\\\[nt\"0-9]|x509|xid| 12|\\\\|(pod)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|-[bcdf2-9]{5}|[0-9]{3}6443[0-9a-f]{3}|veth[0-9a-f]{8}|5m0s){0,9}",
+            text in "([ -~]{0,9}|[0-9a-f]{1,9}|\\\\[nt\"0-9]|x509|xid| 12|401| Unauth|\\\\|(pod)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|-[bcdf2-9]{5}|[0-9]{3}6443[0-9a-f]{3}|veth[0-9a-f]{8}|5m0s){0,9}",
             is_escaped: bool,
         ) {
-            let words = Words::of(["xid", "x509", "6443"].into_iter());
+            let words = Words::of(["xid", "x509", "6443", "401 unauthorized"].into_iter());
             let shape = of(text.as_bytes(), is_escaped, &words);
             let plainly = plainly(text.as_bytes(), is_escaped, &words);
             proptest::prop_assert_eq!(shape, plainly, "{}", text);
@@ -454,11 +475,11 @@ mod tests {
 
         #[test]
         fn a_text_that_begins_as_the_one_before_has_the_shape_that_it_has_alone(
-            begins in "([ -~]{0,9}|[0-9a-f]{1,9}|2026-11-29T1[0-9]:|x509|\\\\[nt]|[0-9a-f]{8}-[0-9a-f]{4}-|-[bcdf2-9]{5}|5m0s){0,6}",
-            ends in proptest::collection::vec("([ -~]{0,3}|[0-9a-f]{1,9}|[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|-[bcdf2-9]{5}|x509){0,4}", 1..6),
+            begins in "([ -~]{0,9}|401| unau|[0-9a-f]{1,9}|2026-11-29T1[0-9]:|x509|\\\\[nt]|[0-9a-f]{8}-[0-9a-f]{4}-|-[bcdf2-9]{5}|5m0s){0,6}",
+            ends in proptest::collection::vec("([ -~]{0,3}|401| unauthor|thorized|[0-9a-f]{1,9}|[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|-[bcdf2-9]{5}|x509){0,4}", 1..6),
             is_escaped: bool,
         ) {
-            let words = Words::of(["xid", "x509", "6443"].into_iter());
+            let words = Words::of(["xid", "x509", "6443", "401 unauthorized"].into_iter());
             let (mut before, mut shape) = (Before::default(), vec![7]);
             for end in ends {
                 let text = format!("{begins}{end}");

@@ -23,7 +23,14 @@ pub struct Words {
     bounded: Vec<Bounded>,
     /// Four bytes of each, at its bounded end.
     bounds: Hashed,
+    /// Numbers of three digits that a text names with a word behind them (`401 unauthorized`), with what they are told by.
+    numbers: Vec<Beside>,
+    /// For each byte whether it matters what stands behind it where a short number ends before it.
+    joins: [bool; 256],
 }
+
+/// Three digits, the byte behind them, and three letters of the word behind that, in lower case.
+type Beside = [u8; 7];
 
 /// A word that a text goes on beside.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -48,8 +55,10 @@ impl Words {
         let mut short = Exact::default();
         let mut anywhere = BTreeSet::new();
         let mut bounded = BTreeSet::new();
+        let mut numbers = BTreeSet::new();
         for text in texts {
             let text = text.as_bytes();
+            numbers.extend(numbers_beside(text));
             let runs = text.split(|byte| !byte.is_ascii_alphabetic());
             for letters in runs.filter_map(|run| run.first_chunk().filter(|_| run.len() == 3)) {
                 short.set(three(letters));
@@ -84,6 +93,12 @@ impl Words {
             };
             end.into_iter().for_each(|at| bounds.set(four(at)));
         }
+        let mut joins = [false; 256];
+        let behind = numbers.iter().map(|[_, _, _, behind, ..]| *behind);
+        // Ids and names that are drawn go on behind a hyphen.
+        behind
+            .chain([b'-'])
+            .for_each(|byte| joins[usize::from(byte)] = true);
         Self {
             short,
             anywhere: anywhere.into_iter().collect(),
@@ -91,7 +106,21 @@ impl Words {
             begins,
             bounded: bounded.into_iter().collect(),
             bounds,
+            numbers: numbers.into_iter().collect(),
+            joins,
         }
+    }
+
+    /// Whether it matters what stands behind this byte where a number ends before it that is shorter than all other words.
+    #[inline]
+    pub fn joins(&self, byte: Option<&u8>) -> bool {
+        byte.is_some_and(|byte| self.joins[usize::from(*byte)])
+    }
+
+    /// Whether a text begins with a number that is told apart by the word behind it.
+    pub fn begin_with_number(&self, text: &[u8]) -> bool {
+        let here: Option<&Beside> = text.first_chunk();
+        here.is_some_and(|here| self.numbers.contains(&here.map(|byte| byte.to_ascii_lowercase())))
     }
 
     /// Whether a run of these letters stands in shapes as it is, and at no open place of digits and letters.
@@ -196,6 +225,21 @@ fn others(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
         let may = kinds & DIGIT != 0 || kinds == HEX_LETTER || are_letters(token);
         length >= SHORTEST && may
     })
+}
+
+/// The numbers of three digits in a text that a word stands behind. What stands between them is no quote and no backslash:
+/// either would be two bytes in a record of JSON.
+fn numbers_beside(text: &[u8]) -> impl Iterator<Item = Beside> {
+    let beside = |at: Range<usize>| {
+        let here: &Beside = text.get(at.start..)?.first_chunk()?;
+        let [.., behind, _, _, _] = here;
+        let is_number = here[..3].iter().all(|byte| kind(*byte) == DIGIT);
+        let is_word = here[4..].iter().all(u8::is_ascii_lowercase);
+        let joins = behind.is_ascii_graphic() || *behind == b' ';
+        let is_beside = at.len() == 3 && is_number && is_word && joins;
+        (is_beside && !br#""\"#.contains(behind)).then_some(*here)
+    };
+    tokens(text).into_iter().filter_map(beside)
 }
 
 /// Where digits and letters stand together.
