@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use regex::{Regex, RegexBuilder};
-use regex_automata::nfa::thompson::NFA;
+use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 
+use crate::abstract_match::compiled;
 use crate::always::matches_always;
 use crate::shape::{self, is_open};
 use crate::tries::{Compiled, Tries};
@@ -36,6 +37,8 @@ pub struct Expression {
 struct Loose {
     least: usize,
     compiled: OnceLock<Option<Arc<Compiled>>>,
+    /// The automaton that tells whether it matches every line of a shape.
+    automaton: OnceLock<Option<NFA>>,
 }
 
 impl Expression {
@@ -74,6 +77,7 @@ impl Expression {
             let loose = |least| Loose {
                 least,
                 compiled: OnceLock::new(),
+                automaton: OnceLock::new(),
             };
             ascii::wide_bounds(&self.source)
                 .into_iter()
@@ -142,7 +146,21 @@ impl Expression {
         // Most match no line of the shape, which one of them tells.
         let line: Vec<u8> = shape.iter().map(|byte| shape::sample(*byte)).collect();
         let is_match = regex.find(tries, &line).is_some();
-        (is_match && matches_always(automaton, shape)).then_some(longest)
+        if !is_match || !matches_always(automaton, shape) {
+            return None;
+        }
+        // Most lines of a shape are less than twice as long.
+        let most = 2 * shape.len();
+        let wider = (longest < most).then(|| self.loose().iter().find(|one| one.least >= most));
+        let wider = wider.flatten().filter(|one| {
+            let automaton = one.automaton.get_or_init(|| {
+                let expression = ascii::without_bounds(&self.source, one.least)?;
+                compiled(&expression, WhichCaptures::None)
+            });
+            let automaton = automaton.as_ref();
+            automaton.is_some_and(|automaton| matches_always(automaton, shape))
+        });
+        Some(wider.map_or(longest, |one| one.least))
     }
 
     /// What it captures in every line of a shape; none where lines may differ, or where it has no captures.
@@ -195,9 +213,10 @@ impl Expression {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abstract_match::automaton;
     use crate::words::Words;
 
-    const SOURCES: [&str; 8] = [
+    const SOURCES: [&str; 9] = [
         r"(?i)\bNVRM\b|nvidia-(?:smi|device-plugin)|modprobe[^\n]{0,40}\bnvidia",
         r"gpu-operator",
         r"\bpull.{0,20}refused",
@@ -206,6 +225,7 @@ mod tests {
         r"gpu\B",
         r"nvidia-device-plugin-[a-z]",
         r"gpu-(?P<part>operator)",
+        r"gpu.{0,13}operator|pull.{0,24}(?:refused|-)",
     ];
 
     proptest::proptest! {
@@ -225,8 +245,36 @@ mod tests {
                     proptest::prop_assert!(expression.is_match(&line), "{} {}", source, line);
                     proptest::prop_assert_eq!(expression.captures(&Tries::default(), &line), Some(Named::new()));
                 }
+                let automaton = automaton(source).unwrap();
+                let longest = expression.matches_always(&Tries::default(), &automaton, &shape);
+                if longest.is_some_and(|longest| line.len() <= longest) {
+                    proptest::prop_assert!(expression.is_match(&line), "{} {}", source, line);
+                }
             }
         }
+    }
+
+    #[test]
+    fn what_always_matches_does_up_to_a_bound_that_is_wide_enough_for_most_lines() {
+        let words = Words::of(["unauthorized"].into_iter());
+        let line = b"pull of 17 images for web-12 from registry: 4 unauthorized";
+        let shape = shape::of(line, false, &words).unwrap();
+        let longest = |source: &str| {
+            let automaton = automaton(source)?;
+            let expression = Expression::new(source);
+            expression.matches_always(&Tries::default(), &automaton, &shape)
+        };
+        assert_eq!(longest("pull.{0,300}unauthorized"), Some(300));
+        assert_eq!(
+            longest("push.{0,80}denied|pull.{0,300}unauthorized"),
+            Some(300)
+        );
+        assert_eq!(
+            longest("pull.{0,80}unauthorized|pull.{0,300} denied"),
+            Some(80)
+        );
+        assert_eq!(longest("pull.*unauthorized"), Some(usize::MAX));
+        assert_eq!(longest("pull.{0,300}denied"), None);
     }
 
     #[test]
@@ -241,7 +289,7 @@ mod tests {
         });
         assert_eq!(
             matched,
-            [true, true, false, false, false, false, false, false]
+            [true, true, false, false, false, false, false, false, true]
         );
     }
 }

@@ -420,7 +420,13 @@ mod tests {
             ("7 nodes", "# nodes"),
         ] {
             let shape = of(line.as_bytes(), false, &words).unwrap();
-            let open = |byte: &u8| if is_open(*byte) { '#' } else { char::from(*byte) };
+            let open = |byte: &u8| {
+                if is_open(*byte) {
+                    '#'
+                } else {
+                    char::from(*byte)
+                }
+            };
             assert_eq!(shape.iter().map(open).collect::<String>(), expected);
         }
     }

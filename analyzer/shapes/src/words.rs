@@ -120,7 +120,10 @@ impl Words {
     /// Whether a text begins with a number that is told apart by the word behind it.
     pub fn begin_with_number(&self, text: &[u8]) -> bool {
         let here: Option<&Beside> = text.first_chunk();
-        here.is_some_and(|here| self.numbers.contains(&here.map(|byte| byte.to_ascii_lowercase())))
+        here.is_some_and(|here| {
+            self.numbers
+                .contains(&here.map(|byte| byte.to_ascii_lowercase()))
+        })
     }
 
     /// Whether a run of these letters stands in shapes as it is, and at no open place of digits and letters.
