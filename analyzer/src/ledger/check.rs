@@ -5,11 +5,10 @@ use crate::facts::excerpt;
 use crate::grade::Grade;
 use crate::lines::Origin;
 use crate::parsers::Channel;
+use crate::parsers::marks::TEST_FAILED;
 
 /// Failed tests that are kept of one log.
 pub(super) const MOST: usize = 8;
-/// How Kubernetes' end-to-end tests log the failure of one (`test/e2e/framework/log.go`), behind the time.
-const FAILS: &[u8] = b": FAIL: ";
 /// How the run ends (`ginkgo/internal` of onsi/ginkgo).
 const ENDS: &str = "Test Suite Failed";
 /// Words that are kept, in bytes.
@@ -22,13 +21,13 @@ pub(super) fn of_piece(origin: &Origin<'_>, bytes: &[u8]) -> Vec<Said> {
     }
     let (mut counted, mut number) = (0_usize, 0_u32);
     let mut found: Vec<Said> = Vec::new();
-    for at in memchr::memmem::find_iter(bytes, FAILS) {
+    for at in memchr::memmem::find_iter(bytes, TEST_FAILED.as_bytes()) {
         let newlines = memchr::memchr_iter(b'\n', &bytes[counted..at]).count();
         number = number.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         counted = at;
         let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |before| before + 1);
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |after| at + after);
-        let message = String::from_utf8_lossy(&bytes[at + FAILS.len()..end]);
+        let message = String::from_utf8_lossy(&bytes[at + TEST_FAILED.len()..end]);
         let text = excerpt(message.trim(), LONGEST);
         // Several tests may fail for one reason.
         if text.is_empty() || found.iter().any(|known| known.text == text) {

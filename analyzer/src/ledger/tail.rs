@@ -10,7 +10,7 @@ use crate::facts::excerpt;
 use crate::form::Form;
 use crate::lines::Origin;
 use crate::parsers::Channel;
-use crate::parsers::marks::UNIT_FAILED;
+use crate::parsers::marks::{CAPTION, Marks, UNIT_FAILED};
 
 /// Lines from the end in which the last grave line is looked for.
 const LINES: usize = 200;
@@ -90,18 +90,18 @@ pub struct PieceOfLog {
     pub is_last: bool,
     /// Every line is a record of the journal.
     pub is_records: bool,
-    /// Some line may say that a unit failed.
-    pub unit_failed: bool,
+    /// What its lines may hold.
+    pub marks: Marks,
 }
 
 impl PieceOfLog {
-    /// A piece of which it is not known what its lines are: whatever it may hold is looked for.
+    /// A piece of which it is not known what its lines are.
     pub fn unsearched((is_first, is_last): (bool, bool)) -> Self {
         Self {
             is_first,
             is_last,
             is_records: false,
-            unit_failed: true,
+            marks: Marks::unsearched(),
         }
     }
 }
@@ -109,8 +109,14 @@ impl PieceOfLog {
 /// Reads the ends of a piece. Only what ends its entry can hold the program's last word.
 pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, piece: PieceOfLog) -> Tail {
     let PieceOfLog {
-        is_first, is_last, ..
+        is_first,
+        is_last,
+        marks,
+        ..
     } = piece;
+    let is_captioned = marks.caption && is_captioned(bytes);
+    // Where several programs wrote, as sections with captions or as the head of syslog tell, the end is no program's last word.
+    let is_of_several = |said: &Said| is_captioned || !grade::message(&said.text).0.is_empty();
     let kernel = match is_last {
         true => kernel::of_end(origin, bytes, lines),
         false => None,
@@ -128,14 +134,14 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, piece: PieceOfLog
     let last = is_last
         .then(|| last_words(origin, bytes, lines))
         .flatten()
-        .filter(|said| origin.channel != Channel::Text || !is_of_several(bytes, &said.text));
+        .filter(|said| origin.channel != Channel::Text || !is_of_several(said));
     Tail {
         last,
-        units: match piece.unit_failed {
+        units: match marks.unit_failed {
             true => units(origin, bytes),
             false => BTreeMap::new(),
         },
-        span: match !piece.is_records && is_captioned(bytes) {
+        span: match !piece.is_records && is_captioned {
             true => span::Ends::default(),
             false => span::of_piece(origin, bytes, (is_first, is_last)),
         },
@@ -144,7 +150,10 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, piece: PieceOfLog
             false => Vec::new(),
         },
         node: own_node::of_piece(origin, bytes, lines),
-        checks: check::of_piece(origin, bytes),
+        checks: match marks.test_failed {
+            true => check::of_piece(origin, bytes),
+            false => Vec::new(),
+        },
         kernel,
         lines,
     }
@@ -155,15 +164,10 @@ pub(super) fn verbatim(raw: &[u8]) -> String {
     excerpt(String::from_utf8_lossy(raw).trim(), LONGEST)
 }
 
-/// Whether a text holds what several programs wrote: sections with captions, or a line with the head of syslog. Its end
-/// is no program's last word.
-fn is_of_several(bytes: &[u8], last: &str) -> bool {
-    is_captioned(bytes) || !grade::message(last).0.is_empty()
-}
-
 /// Whether a text holds sections with captions, as `tail` and `head` print of several files.
 fn is_captioned(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"==> ") || memchr::memmem::find(bytes, b"\n==> ").is_some()
+    let mut captions = memchr::memmem::find_iter(bytes, CAPTION.as_bytes());
+    captions.any(|at| at == 0 || bytes[at - 1] == b'\n')
 }
 
 /// How grave a text's last word is; none where it has none.

@@ -7,6 +7,10 @@ use super::{Extracted, Extractor};
 pub const UNIT_FAILED: [&str; 2] = [": Failed with result '", " entered failed state"];
 /// What the kernel says first.
 pub const KERNEL_STARTED: &str = "Linux version ";
+/// How Kubernetes' end-to-end tests log the failure of one (`test/e2e/framework/log.go`), behind the time.
+pub const TEST_FAILED: &str = ": FAIL: ";
+/// How a section's caption begins where `tail` and `head` print several files.
+pub const CAPTION: &str = "==> ";
 
 /// What a line holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +19,10 @@ pub enum Mark {
     UnitFailed,
     /// [`KERNEL_STARTED`].
     KernelStarted,
+    /// [`TEST_FAILED`].
+    TestFailed,
+    /// [`CAPTION`].
+    Caption,
 }
 
 /// Which marks the lines of a stretch hold.
@@ -24,14 +32,30 @@ pub struct Marks {
     pub unit_failed: bool,
     /// Some hold [`KERNEL_STARTED`].
     pub kernel_started: bool,
+    /// Some hold [`TEST_FAILED`].
+    pub test_failed: bool,
+    /// Some hold [`CAPTION`].
+    pub caption: bool,
 }
 
 impl Marks {
+    /// Those of a stretch in which nothing was looked for: it may hold all of them.
+    pub fn unsearched() -> Self {
+        Self {
+            unit_failed: true,
+            kernel_started: true,
+            test_failed: true,
+            caption: true,
+        }
+    }
+
     /// Notes one of a line.
     pub fn note(&mut self, mark: Mark) {
         match mark {
             Mark::UnitFailed => self.unit_failed = true,
             Mark::KernelStarted => self.kernel_started = true,
+            Mark::TestFailed => self.test_failed = true,
+            Mark::Caption => self.caption = true,
         }
     }
 }
@@ -47,4 +71,12 @@ pub(super) static UNIT_STATE: Extractor = Extractor {
 pub(super) static KERNEL_START: Extractor = Extractor {
     needle: KERNEL_STARTED,
     extract: |_| Some(Extracted::Mark(Mark::KernelStarted)),
+};
+pub(super) static TEST_RESULT: Extractor = Extractor {
+    needle: TEST_FAILED,
+    extract: |_| Some(Extracted::Mark(Mark::TestFailed)),
+};
+pub(super) static SECTION: Extractor = Extractor {
+    needle: CAPTION,
+    extract: |_| Some(Extracted::Mark(Mark::Caption)),
 };

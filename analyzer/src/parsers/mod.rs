@@ -287,4 +287,6 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &marks::UNIT_RESULT,
     &marks::UNIT_STATE,
     &marks::KERNEL_START,
+    &marks::TEST_RESULT,
+    &marks::SECTION,
 ];

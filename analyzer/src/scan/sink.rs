@@ -140,7 +140,7 @@ impl Sink<'_> {
             is_first: piece.seq == 0,
             is_last: piece.last,
             is_records: found.is_records,
-            unit_failed: found.marks.unit_failed,
+            marks: found.marks,
         };
         Searched {
             found,
