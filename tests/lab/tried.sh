@@ -10,14 +10,32 @@ place() {
   done
 }
 
+# Whether a daemon says the first words before the second ones, which it says once it is as far; then it is ended.
+says_before() {
+  local words=$1 far=$2 line said=1 daemon
+  shift 2
+  while IFS= read -r line; do
+    case $line in
+    *"$words"*) said=0 && break ;;
+    *"$far"*) break ;;
+    esac
+  done < <(exec timeout 6 "$@" 2>&1)
+  daemon=$!
+  kill "$daemon" 2>/dev/null || true
+  wait "$daemon" || true
+  return "$said"
+}
+
 # Older daemons have no --validate; each reads its file before it does anything else.
 docker_refuses() {
-  timeout 4 dockerd --config-file /etc/docker/daemon.json --data-root "$SCRATCH"/data --exec-root "$SCRATCH"/exec --pidfile "$SCRATCH"/pid \
-    -H unix://"$SCRATCH"/d.sock --bridge none --iptables=false 2>&1 | grep -q 'unable to configure the Docker daemon'
+  says_before 'unable to configure the Docker daemon' 'Starting up' \
+    dockerd --config-file /etc/docker/daemon.json --data-root "$SCRATCH"/data --exec-root "$SCRATCH"/exec --pidfile "$SCRATCH"/pid \
+    -H unix://"$SCRATCH"/d.sock --bridge none --iptables=false
 }
 
 containerd_says() {
-  timeout 6 containerd --root "$SCRATCH"/root --state "$SCRATCH"/state -a "$SCRATCH"/c.sock -c /etc/containerd/config.toml 2>&1 | grep -q "$1"
+  says_before "$1" 'containerd successfully booted' \
+    containerd --root "$SCRATCH"/root --state "$SCRATCH"/state -a "$SCRATCH"/c.sock -c /etc/containerd/config.toml
 }
 
 containerd_has() { containerd -c /etc/containerd/config.toml config dump 2>/dev/null | grep -q "$1"; }
