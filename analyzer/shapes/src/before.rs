@@ -8,7 +8,8 @@ use crate::words::Words;
 /// The beginning of the text before, with what is known at places of it: lines that follow one another begin alike, for
 /// their time is the same up to its seconds. What is known at a place depends on the bytes up to there alone.
 pub struct Before<K> {
-    text: SmallVec<[u8; BEGINNING]>,
+    text: [u8; BEGINNING],
+    length: usize,
     joints: SmallVec<[(usize, K); MOST_JOINTS]>,
 }
 
@@ -19,7 +20,8 @@ const MOST_JOINTS: usize = 8;
 impl<K> Default for Before<K> {
     fn default() -> Self {
         Self {
-            text: SmallVec::new(),
+            text: [0; BEGINNING],
+            length: 0,
             joints: SmallVec::new(),
         }
     }
@@ -28,13 +30,13 @@ impl<K> Default for Before<K> {
 impl<K: Copy> Before<K> {
     /// Forgets the text before: the next is none of its kind.
     pub fn forget(&mut self) {
-        self.text.clear();
+        self.length = 0;
         self.joints.clear();
     }
 
     /// The next byte to be looked at, and what is known there, if a text begins as the one before did.
     pub fn joint(&mut self, text: &[u8]) -> Option<(usize, K)> {
-        let same = common(&self.text, text);
+        let same = common(&self.text[..self.length], text);
         let shared = self.joints.iter().filter(|(at, _)| *at < same);
         self.joints.truncate(shared.count());
         self.joints.last().copied()
@@ -42,9 +44,11 @@ impl<K: Copy> Before<K> {
 
     /// Takes the beginning of a text instead; joints that it shares stay.
     pub fn take(&mut self, text: &[u8]) {
-        self.text.clear();
-        self.text
-            .extend_from_slice(&text[..text.len().min(BEGINNING)]);
+        match text.first_chunk() {
+            Some(begins) => self.text = *begins,
+            None => self.text[..text.len()].copy_from_slice(text),
+        }
+        self.length = text.len().min(BEGINNING);
     }
 
     /// Notes a place behind digits and letters. Nothing behind the byte there is looked at for what stands before it, unless

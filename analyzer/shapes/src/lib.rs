@@ -16,6 +16,7 @@ pub mod expression;
 pub mod form;
 pub mod index;
 mod open_text;
+mod places;
 pub mod radix;
 mod rarity;
 mod runs;
