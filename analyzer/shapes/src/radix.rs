@@ -151,7 +151,7 @@ mod tests {
         fn what_is_found_has_the_shape_and_what_was_inserted_is_found(
             begins in "([ -~]{0,4}|2026-11-29T1[0-9]:|x509|401 |401|\\\\[nt\"]|[0-9a-f]{8}-[0-9a-f]{4}-){0,3}",
             texts in proptest::collection::vec(
-                "(pod=|po|ab|401| unauthorized| |, |x509|xid|-[bcdf2-9]{5}|[0-9]{1,5}|[0-9a-f]{1,9}|\\\\[nt\"\\\\]|(pod)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|veth[0-9a-f]{8}|5m0s|z){0,5}",
+                "(pod=|po|ab|the container of this pod has no runtime|the container of this pod has none|401| unauthorized| |, |x509|xid|-[bcdf2-9]{5}|[0-9]{1,5}|[0-9a-f]{1,9}|\\\\[nt\"\\\\]|(pod)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9]{4}-[a-f]{4}-[0-9a-f]{12}|veth[0-9a-f]{8}|5m0s|z){0,5}",
                 1..30,
             ),
             is_record: bool,
