@@ -11,6 +11,7 @@ use crate::form::Form;
 use crate::lines::{LogLine, Origin};
 use crate::model::Place;
 use crate::parsers::Channel;
+use crate::parsers::marks::NODE_TROUBLES;
 
 /// A kubelet tries again every few seconds; what it has not said for so long, in seconds, has passed.
 const TRIES: i64 = 40;
@@ -27,8 +28,7 @@ const BYTES: usize = 512 << 10;
 /// Words that are kept, in bytes.
 const LONGEST: usize = 600;
 
-/// A trouble that a kubelet has with its node (`pkg/kubelet/kubelet_node_status.go`, `kubelet.go`): the first one of the
-/// list explains those behind it.
+/// A trouble that a kubelet has with its node: the first one of the list explains those behind it.
 struct Trouble {
     needle: &'static str,
     state: &'static str,
@@ -39,17 +39,17 @@ struct Trouble {
 const READY: [&str; 2] = ["ecording event message for node\" node=", "became ready"];
 const TROUBLES: [Trouble; 3] = [
     Trouble {
-        needle: "nable to register node",
+        needle: NODE_TROUBLES[0],
         state: "not registered",
         ends: &["uccessfully registered node"],
     },
     Trouble {
-        needle: "untime network not ready",
+        needle: NODE_TROUBLES[1],
         state: "NotReady",
         ends: &READY,
     },
     Trouble {
-        needle: "nable to update node status",
+        needle: NODE_TROUBLES[2],
         state: "its status does not arrive",
         ends: &[],
     },
@@ -78,8 +78,8 @@ pub(super) struct Ends {
     is_text: bool,
 }
 
-/// Reads the end of a piece.
-pub(super) fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Ends {
+/// Reads the end of a piece, which may hold a trouble or holds none.
+pub(super) fn of_piece(origin: &Origin<'_>, bytes: &[u8], (lines, may_hold): (u32, bool)) -> Ends {
     let mut ends = Ends {
         is_text: origin.channel == Channel::Text,
         ..Ends::default()
@@ -93,7 +93,7 @@ pub(super) fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Ends {
     }
     let tail = &bytes[begin..];
     let holds = |text: &str| memchr::memmem::find(tail, text.as_bytes()).is_some();
-    if TROUBLES.iter().any(|trouble| holds(trouble.needle)) {
+    if may_hold && TROUBLES.iter().any(|trouble| holds(trouble.needle)) {
         let held = u32::try_from(memchr::memchr_iter(b'\n', tail).count()).unwrap_or(u32::MAX);
         ends.read(origin, tail, lines.saturating_sub(held));
     }
@@ -277,7 +277,7 @@ mod tests {
         let mut before = 0;
         for piece in text.split_inclusive("--\n") {
             let lines = u32::try_from(piece.matches('\n').count()).unwrap();
-            joined.add(of_piece(&origin, piece.as_bytes(), lines), before);
+            joined.add(of_piece(&origin, piece.as_bytes(), (lines, true)), before);
             before += lines;
         }
         let said = joined.lasting(before)?;

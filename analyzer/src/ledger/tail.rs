@@ -149,7 +149,7 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, piece: PieceOfLog
             true => kubelet::of_end(origin, bytes, lines),
             false => Vec::new(),
         },
-        node: own_node::of_piece(origin, bytes, lines),
+        node: own_node::of_piece(origin, bytes, (lines, marks.node_trouble)),
         checks: match marks.test_failed {
             true => check::of_piece(origin, bytes),
             false => Vec::new(),

@@ -9,6 +9,13 @@ pub const UNIT_FAILED: [&str; 2] = [": Failed with result '", " entered failed s
 pub const KERNEL_STARTED: &str = "Linux version ";
 /// How Kubernetes' end-to-end tests log the failure of one (`test/e2e/framework/log.go`), behind the time.
 pub const TEST_FAILED: &str = ": FAIL: ";
+/// What a kubelet says of its own node: that the API server does not let it register, that its network is not ready, that its
+/// status does not arrive (`pkg/kubelet/kubelet_node_status.go`, `kubelet.go`).
+pub const NODE_TROUBLES: [&str; 3] = [
+    "nable to register node",
+    "untime network not ready",
+    "nable to update node status",
+];
 /// How a section's caption begins where `tail` and `head` print several files.
 pub const CAPTION: &str = "==> ";
 
@@ -23,6 +30,8 @@ pub enum Mark {
     TestFailed,
     /// [`CAPTION`].
     Caption,
+    /// One of [`NODE_TROUBLES`].
+    NodeTrouble,
 }
 
 /// Which marks the lines of a stretch hold.
@@ -36,6 +45,8 @@ pub struct Marks {
     pub test_failed: bool,
     /// Some hold [`CAPTION`].
     pub caption: bool,
+    /// Some hold one of [`NODE_TROUBLES`].
+    pub node_trouble: bool,
 }
 
 impl Marks {
@@ -46,6 +57,7 @@ impl Marks {
             kernel_started: true,
             test_failed: true,
             caption: true,
+            node_trouble: true,
         }
     }
 
@@ -56,6 +68,7 @@ impl Marks {
             Mark::KernelStarted => self.kernel_started = true,
             Mark::TestFailed => self.test_failed = true,
             Mark::Caption => self.caption = true,
+            Mark::NodeTrouble => self.node_trouble = true,
         }
     }
 }
@@ -79,4 +92,16 @@ pub(super) static TEST_RESULT: Extractor = Extractor {
 pub(super) static SECTION: Extractor = Extractor {
     needle: CAPTION,
     extract: |_| Some(Extracted::Mark(Mark::Caption)),
+};
+pub(super) static NOT_REGISTERED: Extractor = Extractor {
+    needle: NODE_TROUBLES[0],
+    extract: |_| Some(Extracted::Mark(Mark::NodeTrouble)),
+};
+pub(super) static NETWORK_NOT_READY: Extractor = Extractor {
+    needle: NODE_TROUBLES[1],
+    extract: |_| Some(Extracted::Mark(Mark::NodeTrouble)),
+};
+pub(super) static STATUS_NOT_UPDATED: Extractor = Extractor {
+    needle: NODE_TROUBLES[2],
+    extract: |_| Some(Extracted::Mark(Mark::NodeTrouble)),
 };

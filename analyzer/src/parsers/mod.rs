@@ -289,4 +289,7 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &marks::KERNEL_START,
     &marks::TEST_RESULT,
     &marks::SECTION,
+    &marks::NOT_REGISTERED,
+    &marks::NETWORK_NOT_READY,
+    &marks::STATUS_NOT_UPDATED,
 ];

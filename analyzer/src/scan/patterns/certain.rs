@@ -12,6 +12,7 @@ use super::caught::{self, Caught, kept};
 use super::hit::Captures;
 
 /// A pattern that matches every line of a shape.
+#[derive(Clone)]
 pub(super) struct Certain {
     /// Its number.
     pub(super) number: u32,
@@ -25,36 +26,49 @@ pub(super) struct Certain {
 }
 
 impl Certain {
-    /// A pattern of which that is so; `is_message` where all of the shape is the message.
-    pub(super) fn of(
+    /// A pattern of which that is so, as one look at the shape tells; `is_message` where all of the shape is the message.
+    pub(super) fn at_once(
+        number: u32,
+        (regex, tries): (&Expression, &Tries),
+        (shape, is_message): (&[u8], bool),
+    ) -> Option<Self> {
+        let at = regex.matches_shape(tries, shape)?;
+        let witness = match is_message {
+            true => None,
+            false => {
+                let witness = shape.get(at.start.checked_sub(1)?..at.end + 1)?;
+                Some(Finder::new(witness).into_owned())
+            }
+        };
+        Some(Self::new(number, Captures::new(), witness, usize::MAX))
+    }
+
+    /// A pattern of which that is so, and which one look does not tell; all of the shape is the message.
+    pub(super) fn of_message(
         number: u32,
         (regex, automaton, tries): (&Expression, Option<&NFA>, &Tries),
         shape: &[u8],
-        is_message: bool,
     ) -> Option<Self> {
-        let certain = |captures, witness, longest| Self {
+        if let Some(named) = regex.captures_of_shape(shape) {
+            let captures = kept(&caught::sorted(named));
+            return Some(Self::new(number, captures, None, usize::MAX));
+        }
+        let longest = regex.matches_always(tries, automaton?, shape)?;
+        Some(Self::new(number, Captures::new(), None, longest))
+    }
+
+    fn new(
+        number: u32,
+        captures: Captures,
+        witness: Option<Finder<'static>>,
+        longest: usize,
+    ) -> Self {
+        Self {
             number,
             captures,
             witness,
             longest,
-        };
-        if let Some(at) = regex.matches_shape(tries, shape) {
-            if is_message {
-                return Some(certain(Captures::new(), None, usize::MAX));
-            }
-            let witness = shape.get(at.start.checked_sub(1)?..at.end + 1)?;
-            let witness = Finder::new(witness).into_owned();
-            return Some(certain(Captures::new(), Some(witness), usize::MAX));
         }
-        if !is_message {
-            return None;
-        }
-        if let Some(named) = regex.captures_of_shape(shape) {
-            let captures = kept(&caught::sorted(named));
-            return Some(certain(captures, None, usize::MAX));
-        }
-        let longest = regex.matches_always(tries, automaton?, shape)?;
-        Some(certain(Captures::new(), None, longest))
     }
 
     /// What it captures in a message of the shape; none where the message is a part that does not show it.

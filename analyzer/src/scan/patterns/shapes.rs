@@ -269,10 +269,14 @@ impl Shapes {
         say(&unproven.shape, &mut self.said);
         let possible = unproven.possible.iter().copied();
         let certain = possible.clone().filter_map(|number| {
+            let mut at_once = unproven.certain.iter();
+            if let Some(known) = at_once.find(|one| one.number == number) {
+                return Some(known.clone());
+            }
             let regex = &patterns.patterns.get(number as usize)?.regex;
-            let automaton = patterns.automaton(number);
+            let automaton = is_message.then(|| patterns.automaton(number))?;
             let regex = (regex, automaton, &patterns.tries);
-            Certain::of(number, regex, &self.said, is_message)
+            Certain::of_message(number, regex, &self.said)
         });
         let certain: Box<[Certain]> = certain.collect();
         let is_certain = |number: u32| {
@@ -358,13 +362,19 @@ impl Shapes {
             let clauses = patterns.clauses.get(*number as usize);
             clauses.is_some_and(|clauses| !clauses.hold(&self.held))
         });
+        let is_message = self.shape[1] != PART;
+        let certain = possible.iter().filter_map(|number| {
+            let regex = &patterns.patterns.get(*number as usize)?.regex;
+            let shape = (&*self.said, is_message);
+            Certain::at_once(*number, (regex, &patterns.tries), shape)
+        });
         Some(Known {
             shape: self.shape.as_slice().into(),
             is_proven: possible.is_empty(),
             unsure: unsure.collect(),
+            certain: certain.collect(),
             possible: possible.into(),
             open: open.into(),
-            certain: Box::default(),
             times: AtomicU32::new(0),
         })
     }
