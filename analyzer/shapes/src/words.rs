@@ -19,8 +19,8 @@ pub struct Words {
     /// Four bytes of each, with which it begins.
     begins: Hashed,
     /// The others that a text goes on before or behind with a byte that is neither digit nor letter, so that digits and
-    /// letters begin or end with them.
-    bounded: Vec<Bounded>,
+    /// letters begin or end with them; by the hash of four bytes at the bounded end, in order.
+    bounded: Vec<(u32, Bounded)>,
     /// Four bytes of each, at its bounded end.
     bounds: Hashed,
     /// Numbers of three digits that a text names with a word behind them (`401 unauthorized`), with what they are told by.
@@ -86,13 +86,16 @@ impl Words {
                 .for_each(|at| begins.set(four(at)));
         }
         let mut bounds = Hashed::default();
-        for one in &bounded {
+        let hashed = bounded.into_iter().filter_map(|one| {
             let end = match one.begins {
                 true => one.word.first_chunk(),
                 false => one.word.last_chunk(),
             };
-            end.into_iter().for_each(|at| bounds.set(four(at)));
-        }
+            Some((four(end?), one))
+        });
+        let mut bounded: Vec<(u32, Bounded)> = hashed.collect();
+        bounded.sort_unstable();
+        bounded.iter().for_each(|(hash, _)| bounds.set(*hash));
         let mut joins = [false; 256];
         let behind = numbers.iter().map(|[_, _, _, behind, ..]| *behind);
         // Ids and names that are drawn go on behind a hyphen.
@@ -104,7 +107,7 @@ impl Words {
             anywhere: anywhere.into_iter().collect(),
             threes,
             begins,
-            bounded: bounded.into_iter().collect(),
+            bounded,
             bounds,
             numbers: numbers.into_iter().collect(),
             joins,
@@ -157,25 +160,49 @@ impl Words {
     /// Where the first of them stands in digits and letters of these kinds.
     #[inline]
     pub fn first_in(&self, token: &[u8], kinds: u8) -> Option<Range<usize>> {
-        let (first, last) = (token.first_chunk()?, token.last_chunk()?);
-        if self.bounds.has(four(first)) || self.bounds.has(four(last)) {
-            let mut bounded = self.bounded.iter();
-            if bounded.any(|one| one.stands_in(token)) {
-                return Some(0..token.len());
-            }
+        let ends = [four(token.first_chunk()?), four(token.last_chunk()?)];
+        if ends.into_iter().any(|end| self.is_bounded(token, end)) {
+            return Some(0..token.len());
         }
         // A word has three bytes at one of any two places that follow one another.
         let threes = &self.threes[held_by(kinds)];
+        let word_by = |at: usize| self.at(token, at - 1).or_else(|| self.at(token, at));
         let mut at = 1;
+        // Three such places at once, of which most often none has a word.
+        while let Some(eight) = token.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let eight = u64::from_le_bytes(*eight);
+            let has = |place: u32| threes.has(hash(low_three((eight >> (8 * place)) as u32)));
+            let [first, second, third] = [has(0), has(2), has(4)];
+            if first | second | third {
+                let places = [(first, at), (second, at + 2), (third, at + 4)];
+                let mut places = places.into_iter().filter(|(has, _)| *has);
+                if let Some(found) = places.find_map(|(_, at)| word_by(at)) {
+                    return Some(found);
+                }
+            }
+            at += 6;
+        }
         while let Some(three) = token.get(at..).and_then(first_three) {
             if threes.has(hash(three))
-                && let Some(found) = self.at(token, at - 1).or_else(|| self.at(token, at))
+                && let Some(found) = word_by(at)
             {
                 return Some(found);
             }
             at += 2;
         }
         None
+    }
+
+    /// Whether digits and letters begin or end with a word that is bounded there, which has this hash of four bytes.
+    #[inline]
+    fn is_bounded(&self, token: &[u8], end: u32) -> bool {
+        if !self.bounds.has(end) {
+            return false;
+        }
+        let first = self.bounded.partition_point(|(hash, _)| *hash < end);
+        let alike = self.bounded[first..].iter();
+        let mut alike = alike.take_while(|(hash, _)| *hash == end);
+        alike.any(|(_, one)| one.stands_in(token))
     }
 
     /// The word that stands anywhere which begins here.
@@ -314,9 +341,15 @@ fn hash(number: u32) -> u32 {
 fn first_three(text: &[u8]) -> Option<u32> {
     // Most texts go on, and four bytes are read at once.
     match text.first_chunk() {
-        Some(four) => Some((u32::from_le_bytes(*four) & 0x00ff_ffff) | FOLD),
+        Some(four) => Some(low_three(u32::from_le_bytes(*four))),
         None => text.first_chunk().map(folded),
     }
+}
+
+/// The same of four bytes.
+#[inline]
+fn low_three(four: u32) -> u32 {
+    (four & 0x00ff_ffff) | FOLD
 }
 
 #[inline]
@@ -338,4 +371,34 @@ fn three([first, second, third]: &[u8; 3]) -> u32 {
 #[inline]
 fn four(bytes: &[u8; 4]) -> u32 {
     hash(u32::from_le_bytes(*bytes) | 0x2020_2020)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn the_first_word_is_found_where_a_plain_search_finds_it(
+            parts in proptest::collection::vec("6443|DEAD|x509|8443|cafe1|10250|[0-9]{1,9}|[0-9a-f]{1,20}|[0-9a-zA-Z]{1,9}", 1..5),
+        ) {
+            let texts = ["6443", "dead", "x509", "see 8443", "cafe1 bar", "at 10250 of"];
+            let words = Words::of(texts.into_iter());
+            let token = parts.concat().into_bytes();
+            let (length, kinds) = token_at(&token);
+            proptest::prop_assert_eq!(length, token.len());
+            let is_bounded = words.bounded.iter().any(|(_, one)| one.stands_in(&token));
+            let here = |at: usize| {
+                let rest = token[at..].to_ascii_lowercase();
+                let mut words = words.anywhere.iter();
+                let word = words.find(|word| rest.starts_with(word))?;
+                Some(at..at + word.len())
+            };
+            let plainly = match is_bounded {
+                true => Some(0..token.len()),
+                false => (0..token.len()).find_map(here),
+            };
+            proptest::prop_assert_eq!(words.first_in(&token, kinds), plainly);
+        }
+    }
 }
