@@ -146,7 +146,7 @@ impl Places {
 
     /// A place behind which nothing is known.
     pub(crate) fn add(&mut self) -> u32 {
-        self.nodes.push(Node::blank());
+        push(&mut self.nodes, Node::blank());
         number(self.nodes.len() - 1)
     }
 
@@ -155,7 +155,7 @@ impl Places {
         let node = &mut self.nodes[here as usize];
         if node.fork == NONE {
             node.fork = number(self.forks.len());
-            self.forks.push(Fork::default());
+            push(&mut self.forks, Fork::default());
         }
         node.fork as usize
     }
@@ -168,7 +168,7 @@ impl Places {
         }
         if self.forks[at].count as usize == self.forks[at].children.len() {
             let more = self.forks.len();
-            self.forks.push(Fork::default());
+            push(&mut self.forks, Fork::default());
             self.forks[at].more = number(more);
             at = more;
         }
@@ -227,7 +227,7 @@ impl Places {
             next: self.forks[fork].ways,
         };
         self.forks[fork].ways = number(self.ways.len());
-        self.ways.push(way);
+        push(&mut self.ways, way);
         Some(next)
     }
 
@@ -251,6 +251,15 @@ impl Places {
         node.rest = number(self.runs.len());
         self.runs.extend_from_slice(rest);
     }
+}
+
+/// Adds one to a list that grows by a quarter: these are large, and a copy of twice the size would be half empty.
+fn push<T>(list: &mut Vec<T>, one: T) {
+    const FIRST: usize = 64;
+    if list.len() == list.capacity() {
+        list.reserve_exact((list.len() / 4).max(FIRST));
+    }
+    list.push(one);
 }
 
 fn number(number: usize) -> u32 {
