@@ -12,6 +12,7 @@ mod known;
 mod line_pattern;
 mod search;
 mod shapes;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};

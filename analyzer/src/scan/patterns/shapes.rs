@@ -15,6 +15,7 @@ use casefile_shapes::shape::{self, Written};
 use super::Patterns;
 use super::certain::Certain;
 use super::known::{Known, Possible};
+use super::table::{Met, Table};
 use crate::parsers::Channel;
 
 /// Bytes of shapes that are remembered.
@@ -47,68 +48,6 @@ const RECORD: u8 = 1;
 const MESSAGE: u8 = 2;
 
 type ByHash<K> = HashMap<u64, Vec<K>, BuildHasherDefault<AsIs>>;
-
-/// A shape as one thread knows it.
-struct Met {
-    hash: u64,
-    known: Arc<Known>,
-}
-
-/// The shapes that one thread knows, found by their hash.
-#[derive(Default)]
-struct Table {
-    /// For each, one more than its place in `met`; 0 where there is none.
-    slots: Vec<u32>,
-    met: Vec<Met>,
-}
-
-impl Table {
-    /// Where in `met` the shape stands, if it is known.
-    fn find(&self, hash: u64, shape: &[u8]) -> Option<usize> {
-        let mask = self.slots.len().checked_sub(1)?;
-        let mut slot = slot(hash, mask);
-        loop {
-            let at = (self.slots[slot] as usize).checked_sub(1)?;
-            let met = &self.met[at];
-            if met.hash == hash && *met.known.shape == *shape {
-                return Some(at);
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    /// Adds a shape; gives its place.
-    fn insert(&mut self, met: Met) -> usize {
-        if self.met.len() * 2 >= self.slots.len() {
-            self.slots = vec![0; (self.slots.len() * 2).max(256)];
-            for (met, number) in self.met.iter().zip(1u32..) {
-                place_in(&mut self.slots, met.hash, number);
-            }
-        }
-        let number = u32::try_from(self.met.len() + 1).unwrap_or(u32::MAX);
-        place_in(&mut self.slots, met.hash, number);
-        self.met.push(met);
-        self.met.len() - 1
-    }
-
-    fn clear(&mut self) {
-        self.slots.clear();
-        self.met.clear();
-    }
-}
-
-fn slot(hash: u64, mask: usize) -> usize {
-    (hash >> 24) as usize & mask
-}
-
-fn place_in(slots: &mut [u32], hash: u64, number: u32) {
-    let mask = slots.len() - 1;
-    let mut slot = slot(hash, mask);
-    while slots[slot] != 0 {
-        slot = (slot + 1) & mask;
-    }
-    slots[slot] = number;
-}
 
 /// What all threads have learnt.
 #[derive(Default)]
@@ -362,17 +301,24 @@ impl Shapes {
             let clauses = patterns.clauses.get(*number as usize);
             clauses.is_some_and(|clauses| !clauses.hold(&self.held))
         });
+        let unsure: Box<[u32]> = unsure.collect();
         let is_message = self.shape[1] != PART;
-        let certain = possible.iter().filter_map(|number| {
+        // What a line may lack is most often not tried at all, so that it need not be compiled.
+        let is_told = |number: &&u32| {
+            let mut open = open.iter();
+            !open.any(|(owner, _)| owner == *number) && unsure.binary_search(number).is_err()
+        };
+        let certain = possible.iter().filter(is_told).filter_map(|number| {
             let regex = &patterns.patterns.get(*number as usize)?.regex;
             let shape = (&*self.said, is_message);
             Certain::at_once(*number, (regex, &patterns.tries), shape)
         });
+        let certain = certain.collect();
         Some(Known {
             shape: self.shape.as_slice().into(),
             is_proven: possible.is_empty(),
-            unsure: unsure.collect(),
-            certain: certain.collect(),
+            unsure,
+            certain,
             possible: possible.into(),
             open: open.into(),
             times: AtomicU32::new(0),
