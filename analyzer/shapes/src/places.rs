@@ -73,12 +73,7 @@ impl Places {
         self.nodes[here as usize].ends = shape;
     }
 
-    /// What follows at a place.
-    fn run(&self, node: &Node) -> Vec<u8> {
-        let (begin, rest) = self.run_of(node);
-        [begin, rest].concat()
-    }
-
+    /// What follows at a place: its first bytes, and those behind them.
     fn run_of<'n>(&'n self, node: &'n Node) -> (&'n [u8], &'n [u8]) {
         let begin = node.begin.as_flattened();
         let length = node.length as usize;
@@ -187,10 +182,11 @@ impl Places {
                 self.set_run(here, stretch);
                 return here;
             }
-            let run = self.run(node);
-            let same = run.iter().zip(stretch).take_while(|(a, b)| a == b).count();
-            if same < run.len() {
-                self.split(here, (&run[..same], &run[same..]));
+            let (begin, rest) = self.run_of(node);
+            let pairs = begin.iter().chain(rest).zip(stretch);
+            let same = pairs.take_while(|(a, b)| a == b).count();
+            if same < node.length as usize {
+                self.split(here, same);
             }
             stretch = &stretch[same..];
             let Some(first) = stretch.first() else {
@@ -231,8 +227,11 @@ impl Places {
         Some(next)
     }
 
-    /// Lets what follows behind the first part of a run begin a place of its own.
-    fn split(&mut self, here: u32, (before, behind): (&[u8], &[u8])) {
+    /// Lets what follows behind so many bytes of a run begin a place of its own.
+    fn split(&mut self, here: u32, at: usize) {
+        let (begin, rest) = self.run_of(self.at(here));
+        let run = [begin, rest].concat();
+        let (before, behind) = run.split_at(at);
         let old = std::mem::replace(&mut self.nodes[here as usize], Node::blank());
         self.set_run(here, before);
         let next = self.add();

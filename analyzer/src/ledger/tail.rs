@@ -10,7 +10,7 @@ use crate::facts::excerpt;
 use crate::form::Form;
 use crate::lines::Origin;
 use crate::parsers::Channel;
-use crate::parsers::marks::{CAPTION, Marks, UNIT_FAILED};
+use crate::parsers::marks::{CAPTION, Mark, Marks, UNIT_FAILED};
 
 /// Lines from the end in which the last grave line is looked for.
 const LINES: usize = 200;
@@ -114,9 +114,6 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, piece: PieceOfLog
         marks,
         ..
     } = piece;
-    let is_captioned = marks.caption && is_captioned(bytes);
-    // Where several programs wrote, as sections with captions or as the head of syslog tell, the end is no program's last word.
-    let is_of_several = |said: &Said| is_captioned || !grade::message(&said.text).0.is_empty();
     let kernel = match is_last {
         true => kernel::of_end(origin, bytes, lines),
         false => None,
@@ -131,13 +128,16 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, piece: PieceOfLog
             ..Tail::default()
         };
     }
+    let is_captioned = marks.hold(Mark::Caption) && is_captioned(bytes);
+    // Where several programs wrote, as sections with captions or as the head of syslog tell, the end is no program's last word.
+    let is_of_several = |said: &Said| is_captioned || !grade::message(&said.text).0.is_empty();
     let last = is_last
         .then(|| last_words(origin, bytes, lines))
         .flatten()
         .filter(|said| origin.channel != Channel::Text || !is_of_several(said));
     Tail {
         last,
-        units: match marks.unit_failed {
+        units: match marks.hold(Mark::UnitFailed) {
             true => units(origin, bytes),
             false => BTreeMap::new(),
         },
@@ -149,8 +149,8 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, piece: PieceOfLog
             true => kubelet::of_end(origin, bytes, lines),
             false => Vec::new(),
         },
-        node: own_node::of_piece(origin, bytes, (lines, marks.node_trouble)),
-        checks: match marks.test_failed {
+        node: own_node::of_piece(origin, bytes, (lines, marks.hold(Mark::NodeTrouble))),
+        checks: match marks.hold(Mark::TestFailed) {
             true => check::of_piece(origin, bytes),
             false => Vec::new(),
         },

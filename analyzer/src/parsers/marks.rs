@@ -34,74 +34,44 @@ pub enum Mark {
     NodeTrouble,
 }
 
-/// Which marks the lines of a stretch hold.
+/// Which marks the lines of a stretch hold, a bit each.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Marks {
-    /// Some hold one of [`UNIT_FAILED`].
-    pub unit_failed: bool,
-    /// Some hold [`KERNEL_STARTED`].
-    pub kernel_started: bool,
-    /// Some hold [`TEST_FAILED`].
-    pub test_failed: bool,
-    /// Some hold [`CAPTION`].
-    pub caption: bool,
-    /// Some hold one of [`NODE_TROUBLES`].
-    pub node_trouble: bool,
-}
+pub struct Marks(u8);
 
 impl Marks {
     /// Those of a stretch in which nothing was looked for: it may hold all of them.
     pub fn unsearched() -> Self {
-        Self {
-            unit_failed: true,
-            kernel_started: true,
-            test_failed: true,
-            caption: true,
-            node_trouble: true,
-        }
+        Self(u8::MAX)
     }
 
     /// Notes one of a line.
     pub fn note(&mut self, mark: Mark) {
-        match mark {
-            Mark::UnitFailed => self.unit_failed = true,
-            Mark::KernelStarted => self.kernel_started = true,
-            Mark::TestFailed => self.test_failed = true,
-            Mark::Caption => self.caption = true,
-            Mark::NodeTrouble => self.node_trouble = true,
-        }
+        self.0 |= 1 << mark as u8;
+    }
+
+    /// Whether some line may hold it.
+    pub fn hold(self, mark: Mark) -> bool {
+        self.0 & (1 << mark as u8) != 0
     }
 }
 
-pub(super) static UNIT_RESULT: Extractor = Extractor {
-    needle: UNIT_FAILED[0],
-    extract: |_| Some(Extracted::Mark(Mark::UnitFailed)),
-};
-pub(super) static UNIT_STATE: Extractor = Extractor {
-    needle: UNIT_FAILED[1],
-    extract: |_| Some(Extracted::Mark(Mark::UnitFailed)),
-};
-pub(super) static KERNEL_START: Extractor = Extractor {
-    needle: KERNEL_STARTED,
-    extract: |_| Some(Extracted::Mark(Mark::KernelStarted)),
-};
-pub(super) static TEST_RESULT: Extractor = Extractor {
-    needle: TEST_FAILED,
-    extract: |_| Some(Extracted::Mark(Mark::TestFailed)),
-};
-pub(super) static SECTION: Extractor = Extractor {
-    needle: CAPTION,
-    extract: |_| Some(Extracted::Mark(Mark::Caption)),
-};
-pub(super) static NOT_REGISTERED: Extractor = Extractor {
-    needle: NODE_TROUBLES[0],
-    extract: |_| Some(Extracted::Mark(Mark::NodeTrouble)),
-};
-pub(super) static NETWORK_NOT_READY: Extractor = Extractor {
-    needle: NODE_TROUBLES[1],
-    extract: |_| Some(Extracted::Mark(Mark::NodeTrouble)),
-};
-pub(super) static STATUS_NOT_UPDATED: Extractor = Extractor {
-    needle: NODE_TROUBLES[2],
-    extract: |_| Some(Extracted::Mark(Mark::NodeTrouble)),
-};
+/// Extractors that note a mark where a text stands.
+macro_rules! marks {
+    ($($name:ident: $needle:expr => $mark:ident,)+) => {
+        $(pub(super) static $name: Extractor = Extractor {
+            needle: $needle,
+            extract: |_| Some(Extracted::Mark(Mark::$mark)),
+        };)+
+    };
+}
+
+marks! {
+    UNIT_RESULT: UNIT_FAILED[0] => UnitFailed,
+    UNIT_STATE: UNIT_FAILED[1] => UnitFailed,
+    KERNEL_START: KERNEL_STARTED => KernelStarted,
+    TEST_RESULT: TEST_FAILED => TestFailed,
+    SECTION: CAPTION => Caption,
+    NOT_REGISTERED: NODE_TROUBLES[0] => NodeTrouble,
+    NETWORK_NOT_READY: NODE_TROUBLES[1] => NodeTrouble,
+    STATUS_NOT_UPDATED: NODE_TROUBLES[2] => NodeTrouble,
+}

@@ -3,7 +3,7 @@
 use super::Found;
 use crate::lines::Origin;
 use crate::parsers::Channel;
-use crate::parsers::marks::KERNEL_STARTED;
+use crate::parsers::marks::{KERNEL_STARTED, Mark};
 
 /// Which of the lines belong to an earlier start of the machine: where the kernel last came up, and the boot of the
 /// last line of a journal, if any may name one.
@@ -24,7 +24,7 @@ pub(super) fn mark(origin: &Origin<'_>, bytes: &[u8], may_name_boot: bool, found
         let line = origin.decode(line_at(at).1, 0);
         found.boot = Some((line.boot.into_owned(), line.at)).filter(|(boot, _)| !boot.is_empty());
     }
-    let started = found.marks.kernel_started;
+    let started = found.marks.hold(Mark::KernelStarted);
     let started = started.then(|| last(bytes, KERNEL_STARTED.as_bytes()));
     let Some(at) = started.flatten() else {
         return;
