@@ -149,9 +149,7 @@ impl Expression {
         if !is_match || !matches_always(automaton, shape) {
             return None;
         }
-        // Most lines of a shape are less than twice as long.
-        let most = 2 * shape.len();
-        let wider = (longest < most).then(|| self.loose().iter().find(|one| one.least >= most));
+        let wider = (longest < 2 * shape.len()).then(|| self.wide_enough(shape.len()));
         let wider = wider.flatten().filter(|one| {
             let automaton = one.automaton.get_or_init(|| {
                 let expression = ascii::without_bounds(&self.source, one.least)?;
@@ -161,6 +159,14 @@ impl Expression {
             automaton.is_some_and(|automaton| matches_always(automaton, shape))
         });
         Some(wider.map_or(longest, |one| one.least))
+    }
+
+    /// The expression without bounds that most lines of a shape are shorter than: these are less than twice as long. Where no
+    /// bound is as wide, without the widest, if the shape itself is shorter.
+    fn wide_enough(&self, shape: usize) -> Option<&Loose> {
+        let all = self.loose();
+        let widest = || all.last().filter(|one| one.least > shape);
+        all.iter().find(|one| one.least >= 2 * shape).or_else(widest)
     }
 
     /// What it captures in every line of a shape; none where lines may differ, or where it has no captures.
@@ -272,6 +278,14 @@ mod tests {
         assert_eq!(
             longest("pull.{0,80}unauthorized|pull.{0,300} denied"),
             Some(80)
+        );
+        assert_eq!(
+            longest("push.{0,20}denied|pull.{0,90}unauthorized"),
+            Some(90)
+        );
+        assert_eq!(
+            longest("push.{0,20}denied|pull.{0,30}unauthorized"),
+            Some(20)
         );
         assert_eq!(longest("pull.*unauthorized"), Some(usize::MAX));
         assert_eq!(longest("pull.{0,300}denied"), None);
