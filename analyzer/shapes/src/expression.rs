@@ -166,7 +166,9 @@ impl Expression {
     fn wide_enough(&self, shape: usize) -> Option<&Loose> {
         let all = self.loose();
         let widest = || all.last().filter(|one| one.least > shape);
-        all.iter().find(|one| one.least >= 2 * shape).or_else(widest)
+        all.iter()
+            .find(|one| one.least >= 2 * shape)
+            .or_else(widest)
     }
 
     /// What it captures in every line of a shape; none where lines may differ, or where it has no captures.

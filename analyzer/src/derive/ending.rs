@@ -1,6 +1,6 @@
 //! Why containers ended and pods were evicted: their status joined with kernel lines, events, boots and file systems.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use casefile_bundle::Entry;
 use chrono::{DateTime, Utc};
@@ -138,8 +138,8 @@ fn same_pid(kills: &[Kill], kill: &Kill) -> Option<usize> {
         .position(|one| one.pid == kill.pid && one.process == kill.process && near(one))
 }
 
-fn events_by_pod<'a>(known: &Known<'a>) -> BTreeMap<&'a str, Vec<&'a Fact<Event>>> {
-    let mut events: BTreeMap<&str, Vec<&Fact<Event>>> = BTreeMap::new();
+fn events_by_pod<'a>(known: &Known<'a>) -> HashMap<&'a str, Vec<&'a Fact<Event>>> {
+    let mut events: HashMap<&str, Vec<&Fact<Event>>> = HashMap::new();
     for event in known.facts.table::<Event>() {
         if event.data.object.starts_with("pod/") {
             events
@@ -152,8 +152,8 @@ fn events_by_pod<'a>(known: &Known<'a>) -> BTreeMap<&'a str, Vec<&'a Fact<Event>
 }
 
 /// When each pod that is well became so.
-fn well_since<'a>(known: &Known<'a>) -> BTreeMap<(&'a str, &'a str), DateTime<Utc>> {
-    let mut all = BTreeMap::new();
+fn well_since<'a>(known: &Known<'a>) -> HashMap<(&'a str, &'a str), DateTime<Utc>> {
+    let mut all = HashMap::new();
     for pod in known.facts.table::<Pod>().iter().map(|pod| &pod.data) {
         let name = (pod.namespace.as_str(), pod.name.as_str());
         all.entry(name).or_insert(pod.since.filter(|_| pod.healthy));
@@ -174,7 +174,7 @@ fn outlived(run: &ContainerRun, since: Option<&DateTime<Utc>>, now: Option<DateT
 fn ended(
     run: &Fact<ContainerRun>,
     nodes: &BTreeMap<String, Node<'_>>,
-    events: &BTreeMap<&str, Vec<&Fact<Event>>>,
+    events: &HashMap<&str, Vec<&Fact<Event>>>,
     outlived: bool,
 ) -> AnyFact {
     let data = &run.data;
@@ -234,13 +234,14 @@ fn ended(
 }
 
 /// Evicted pods: by their events, which name the pod, and by status where no event is left.
-fn evictions(known: &Known<'_>, events: &BTreeMap<&str, Vec<&Fact<Event>>>) -> Vec<AnyFact> {
+fn evictions(known: &Known<'_>, events: &HashMap<&str, Vec<&Fact<Event>>>) -> Vec<AnyFact> {
     let mut facts = Vec::new();
-    for (pod, events) in events {
-        let mut evicted = events.iter().filter(|event| event.data.reason == "Evicted");
-        let Some(event) = evicted.next() else {
-            continue;
-        };
+    let evicted = events.iter().filter_map(|(pod, events)| {
+        let event = events.iter().find(|event| event.data.reason == "Evicted")?;
+        Some((*pod, *event))
+    });
+    let with_event: BTreeMap<&str, &Fact<Event>> = evicted.collect();
+    for (pod, event) in &with_event {
         let pod = pod.trim_start_matches("pod/");
         // A table that was pasted may not tell the namespace.
         let (namespace, name) = pod.split_once('/').unwrap_or(("", pod));
@@ -263,16 +264,11 @@ fn evictions(known: &Known<'_>, events: &BTreeMap<&str, Vec<&Fact<Event>>>) -> V
             }),
         );
     }
-    let with_event: Vec<String> = events
-        .iter()
-        .filter(|(_, events)| events.iter().any(|event| event.data.reason == "Evicted"))
-        .map(|(pod, _)| (*pod).to_owned())
-        .collect();
     let mut seen = std::collections::BTreeSet::new();
     for run in known.facts.table::<ContainerRun>() {
         let data = &run.data;
         let pod = format!("pod/{}/{}", data.namespace, data.pod);
-        let told = with_event.contains(&pod) || data.run.pod_reason != "Evicted";
+        let told = with_event.contains_key(pod.as_str()) || data.run.pod_reason != "Evicted";
         if told || !seen.insert(pod) {
             continue;
         }

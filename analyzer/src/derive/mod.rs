@@ -17,6 +17,7 @@ use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
 use crate::scan::{Documents, Scanned, joined};
 use crate::scheduling::api;
+use crate::spread;
 
 /// Makes the modules of the derivers and the list of them.
 macro_rules! derivers {
@@ -120,7 +121,9 @@ fn paths_of<'a>(paths: &'a [String], origins: &'a Origins) -> BTreeSet<&'a str> 
 
 /// Forgets what derivers alone read and what is large: each pod as the scheduler sees it.
 pub(crate) fn let_go(scanned: &mut Scanned) {
-    scanned.facts.forget(api::Pod::KIND);
+    if let Some(pods) = scanned.facts.take(api::Pod::KIND) {
+        spread::aside(move || drop(pods));
+    }
 }
 
 /// Answers one question from what was read.

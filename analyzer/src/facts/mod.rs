@@ -243,6 +243,12 @@ impl Facts {
         self.tables.remove(kind);
     }
 
+    /// Takes all facts of a kind out.
+    pub fn take(&mut self, kind: &str) -> Option<AnyFact> {
+        let (kind, table) = self.tables.remove_entry(kind)?;
+        Some(AnyFact { kind, table })
+    }
+
     /// The kinds that there are facts of.
     pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
         self.tables.keys().copied()

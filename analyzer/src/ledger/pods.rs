@@ -1,6 +1,6 @@
 //! Pods that do not do their work, and the container that keeps them from it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -18,12 +18,12 @@ const GOES: i64 = 900;
 /// One entry for each pod that fails.
 pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let pods = sources.facts.table::<Pod>();
-    let mut by_subject: BTreeMap<String, Vec<&Fact<Pod>>> = BTreeMap::new();
+    let mut by_name: HashMap<(&str, &str), Vec<&Fact<Pod>>> = HashMap::new();
     for pod in pods {
-        let subject = format!("pod/{}/{}", pod.data.namespace, pod.data.name);
-        by_subject.entry(subject).or_default().push(pod);
+        let key = (pod.data.namespace.as_str(), pod.data.name.as_str());
+        by_name.entry(key).or_default().push(pod);
     }
-    let mut containers: BTreeMap<(&str, &str), Vec<&Fact<Container>>> = BTreeMap::new();
+    let mut containers: HashMap<(&str, &str), Vec<&Fact<Container>>> = HashMap::new();
     for container in sources.facts.table::<Container>() {
         let data = &container.data;
         let key = (data.namespace.as_str(), data.pod.as_str());
@@ -31,15 +31,14 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     }
     let replaced = Replaced::of(pods);
     let mut found = Vec::new();
-    for (subject, copies) in &by_subject {
+    for (key, copies) in &by_name {
         // Several pastes may show one pod at different times; which is the last is not known.
         let first = &copies[0].data;
-        let key = (first.namespace.as_str(), first.name.as_str());
         let well = copies.iter().any(|pod| pod.data.healthy)
             && !again::ends(
                 sources,
                 first,
-                containers.get(&key).map_or(&[], Vec::as_slice),
+                containers.get(key).map_or(&[], Vec::as_slice),
             );
         let unread = |pod: &&Fact<Pod>| pod.data.phase.is_empty() && pod.data.state.is_empty();
         let is_manifest = copies.iter().all(unread)
@@ -60,9 +59,14 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         let Some(pod) = told else { continue };
         let key = (pod.data.namespace.as_str(), pod.data.name.as_str());
         let own = containers.get(&key).map_or(&[][..], Vec::as_slice);
-        found.push(entry(sources, subject, pod, own));
+        let subject = format!("pod/{}/{}", pod.data.namespace, pod.data.name);
+        found.push((subject, *pod, own));
     }
-    found
+    found.sort_unstable_by(|(one, ..), (other, ..)| one.cmp(other));
+    let entries = found.iter();
+    entries
+        .map(|(subject, pod, own)| entry(sources, subject, pod, own))
+        .collect()
 }
 
 fn is_expected(sources: &Sources<'_>, pod: &Pod, replaced: &Replaced<'_>) -> bool {

@@ -246,6 +246,8 @@ fn fact_look(kind: &str, signal: &Signal) -> Result<Look, String> {
             tests.push((field.clone(), test));
         }
     }
+    // What is known of a field at once decides before any expression is tried.
+    tests.sort_by_key(|(_, test)| test.expression().is_some());
     Ok(Look::Fact {
         kind: kind.to_owned(),
         tests,

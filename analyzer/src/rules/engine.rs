@@ -123,37 +123,9 @@ pub fn assess<'r>(
     available: &Availability,
     at: Option<DateTime<Utc>>,
 ) -> Vec<Assessment<'r>> {
-    let views = passing::views(set, facts);
-    let mut by_pattern: BTreeMap<usize, Vec<&Hit>> = BTreeMap::new();
-    let known_by_then = |hit: &&Hit| at.zip(hit.at).is_none_or(|(at, said)| said <= at);
-    for hit in hits.iter().filter(known_by_then) {
-        by_pattern.entry(hit.pattern).or_default().push(hit);
-    }
-    let present = Present::of(set, facts, hits, at);
-    let known = Known {
-        views,
-        hits: by_pattern,
-        nodes: Nodes::of(facts),
-        log_ends: log_ends(hits),
-        silence: Silence::of(facts),
-        existing: Existing::of(facts),
-        loaded: Loaded::of(facts),
-        mended: facts
-            .table::<MendedLines>()
-            .iter()
-            .map(|one| (one.place.path.as_str(), &one.data.lines))
-            .collect(),
-        said_before: said_before(hits),
-        last_event: facts
-            .table::<Event>()
-            .iter()
-            .filter_map(|one| one.data.last)
-            .max(),
-        // What is unwell at the end says nothing of an earlier moment.
-        unwell: at.is_none().then(|| Unwell::of(facts, present.now())),
-        present,
-        cluster: names_cluster(facts, hits),
-    };
+    let views = || passing::views(set, facts);
+    let (views, mut known) = spread::both(views, || Known::but_views(set, facts, hits, at));
+    known.views = views;
     spread::each(&set.rules, |rule| assess_one(rule, &known, available))
 }
 
@@ -193,6 +165,47 @@ struct Known<'a> {
     present: Present<'a>,
     /// Something names a kubelet or a cluster.
     cluster: bool,
+}
+
+impl<'a> Known<'a> {
+    /// All but the facts that pass tests.
+    fn but_views(
+        set: &'a RuleSet,
+        facts: &'a Facts,
+        hits: &'a [Hit],
+        at: Option<DateTime<Utc>>,
+    ) -> Self {
+        let mut by_pattern: BTreeMap<usize, Vec<&Hit>> = BTreeMap::new();
+        let known_by_then = |hit: &&Hit| at.zip(hit.at).is_none_or(|(at, said)| said <= at);
+        for hit in hits.iter().filter(known_by_then) {
+            by_pattern.entry(hit.pattern).or_default().push(hit);
+        }
+        let present = Present::of(set, facts, hits, at);
+        Self {
+            views: passing::Views::new(),
+            hits: by_pattern,
+            nodes: Nodes::of(facts),
+            log_ends: log_ends(hits),
+            silence: Silence::of(facts),
+            existing: Existing::of(facts),
+            loaded: Loaded::of(facts),
+            mended: facts
+                .table::<MendedLines>()
+                .iter()
+                .map(|one| (one.place.path.as_str(), &one.data.lines))
+                .collect(),
+            said_before: said_before(hits),
+            last_event: facts
+                .table::<Event>()
+                .iter()
+                .filter_map(|one| one.data.last)
+                .max(),
+            // What is unwell at the end says nothing of an earlier moment.
+            unwell: at.is_none().then(|| Unwell::of(facts, present.now())),
+            present,
+            cluster: names_cluster(facts, hits),
+        }
+    }
 }
 
 impl Known<'_> {

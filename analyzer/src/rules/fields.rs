@@ -1,16 +1,23 @@
 //! Tests of a fact's fields.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::compile::Test;
 
 /// A value as a sentence holds it.
-pub(super) fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> Cow<'_, str> {
     match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
+        Value::String(text) => text.into(),
+        Value::Null => "".into(),
+        Value::Array(items) => items
+            .iter()
+            .map(plain)
+            .collect::<Vec<_>>()
+            .join(", ")
+            .into(),
+        other => other.to_string().into(),
     }
 }
 

@@ -27,8 +27,9 @@ pub(super) fn views<'r>(set: &'r RuleSet, facts: &Facts) -> Views<'r> {
     // Those of which there are many are seen by several threads.
     let parts = looks.iter().flat_map(|(kind, looks)| {
         let all = facts.count(kind);
-        let rows = move |start| start..all.min(start + SEEN_AT_ONCE);
-        let starts = (0..all).step_by(SEEN_AT_ONCE);
+        let at_once = (TESTS_AT_ONCE / looks.len()).max(1);
+        let rows = move |start| start..all.min(start + at_once);
+        let starts = (0..all).step_by(at_once);
         starts.map(move |start| ((*kind, rows(start)), looks))
     });
     let parts: Vec<_> = parts.collect();
@@ -70,8 +71,8 @@ fn views_of<'r>(rows: &(&str, Range<usize>), looks: &[Asking<'r>], facts: &Facts
     views
 }
 
-/// Facts of one kind that a thread sees one after the other.
-const SEEN_AT_ONCE: usize = 1000;
+/// So many signals are asked about facts of one kind before another thread may go on with the next facts.
+const TESTS_AT_ONCE: usize = 8000;
 
 /// A signal of a rule, and its tests of a fact.
 type Asking<'r> = ((&'r str, &'r str), &'r Vec<(String, Test)>);

@@ -179,7 +179,7 @@ impl Viewed {
         let mut values: BTreeMap<String, String> = BTreeMap::new();
         if let Value::Object(fields) = &view.fields {
             for (name, value) in fields {
-                values.insert(name.clone(), plain(value));
+                values.insert(name.clone(), plain(value).into_owned());
             }
         }
         values.insert("host_file".into(), host_file(&view.place.path));
