@@ -60,6 +60,40 @@ impl<'l> Read<'l> {
         self.0.boot.is_some()
     }
 
+    /// How long the message is as it stands there, in bytes.
+    pub fn message_length(&self) -> usize {
+        self.0.message.len()
+    }
+
+    /// Who wrote it, as it stands there.
+    pub fn speaker(&self) -> Option<&'l [u8]> {
+        self.0.unit.or(self.0.identifier)
+    }
+
+    /// When, in microseconds since 1970; none where that is no number of at most 16 digits.
+    pub fn micros(&self) -> Option<i64> {
+        const DIGITS: usize = 16;
+        let digits = self.0.realtime?;
+        let number = |sum: i64, digit: &u8| {
+            let is_digit = digit.is_ascii_digit();
+            is_digit.then(|| sum * 10 + i64::from(*digit - b'0'))
+        };
+        let is_short = (1..=DIGITS).contains(&digits.len());
+        is_short
+            .then(|| digits.iter().try_fold(0, number))
+            .flatten()
+    }
+
+    /// The machine that it was written on; empty where it names none.
+    pub fn host(&self) -> &'l str {
+        text(self.0.host).unwrap_or("")
+    }
+
+    /// The boot that it was written in; empty where it names none.
+    pub fn boot(&self) -> &'l str {
+        text(self.0.boot).unwrap_or("")
+    }
+
     /// Takes it over into a line; false where its message is no text of JSON.
     pub(super) fn put_into(&self, line: &mut LogLine<'l>) -> bool {
         let Some(text) = message_of(&self.0) else {
@@ -72,12 +106,10 @@ impl<'l> Read<'l> {
 
     /// Takes over all but the message.
     pub(super) fn put_around(&self, line: &mut LogLine<'l>) {
-        let fields = &self.0;
-        let of = |field: Option<&'l [u8]>| field.and_then(|text| str::from_utf8(text).ok());
-        line.at = of(fields.realtime).and_then(time);
-        line.boot = Cow::Borrowed(of(fields.boot).unwrap_or(""));
-        line.host = Cow::Borrowed(of(fields.host).unwrap_or(""));
-        if let Some(speaker) = of(fields.unit.or(fields.identifier)) {
+        line.at = text(self.0.realtime).and_then(time);
+        line.boot = Cow::Borrowed(self.boot());
+        line.host = Cow::Borrowed(self.host());
+        if let Some(speaker) = text(self.speaker()) {
             line.speaker = Cow::Borrowed(speaker);
         }
         line.record = true;
@@ -109,6 +141,10 @@ pub(super) fn decode<'l>(raw: &'l [u8], line: &mut LogLine<'l>) -> bool {
     }
     line.record = true;
     true
+}
+
+fn text(field: Option<&[u8]>) -> Option<&str> {
+    str::from_utf8(field?).ok()
 }
 
 fn time(micros: &str) -> Option<DateTime<Utc>> {

@@ -84,6 +84,11 @@ impl Certain {
         length <= self.longest
     }
 
+    /// Up to how many bytes a message may have that it is known to match.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
     /// What it captures in every message of the shape that shows it.
     pub(super) fn captured(&self) -> Caught<'_> {
         let captures = self.captures.iter();

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::Expression;
 use super::caught::{Caught, kept, shown};
+use super::repeats::Counted;
 use crate::dress::Voice;
 use crate::lines::LogLine;
 use crate::model::Place;
@@ -116,6 +117,20 @@ impl Hit {
             self.klog = line.klog;
         }
         self.last = self.last.max(line.at);
+    }
+
+    /// Adds later records of the same entry that are alike and carry no more.
+    pub(super) fn repeat_counted(&mut self, counted: &Counted<'_>) {
+        self.count = self.count.saturating_add(counted.count);
+        self.at = crate::lines::earliest(self.at, counted.first());
+        let (last, line, record) = counted.last();
+        if (last, line) >= (self.last, self.last_place.line) {
+            self.last_place.line = line;
+            name(record.host(), &mut self.host);
+            name(record.boot(), &mut self.boot);
+            (self.clock, self.klog) = (None, None);
+        }
+        self.last = self.last.max(last);
     }
 
     /// What makes two hits alike.

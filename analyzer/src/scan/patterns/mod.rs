@@ -3,6 +3,7 @@
 //! An index holds a text of each pattern that a line must contain for it to match. Where one stands, the pattern's
 //! other texts are looked for, and only then the line is decoded and the expression tried.
 
+mod asking;
 mod boots;
 mod caught;
 mod certain;
@@ -10,6 +11,7 @@ mod clauses;
 mod hit;
 mod known;
 mod line_pattern;
+mod repeats;
 mod search;
 mod shapes;
 mod table;

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::sync::PoisonError;
 
-use casefile_shapes::index::{Held, Index};
 use smallvec::SmallVec;
 
+use super::asking::Asking;
 use super::caught::{self, Caught, kept};
 use super::certain::Certain;
-use super::clauses::Clauses;
 use super::hit::{Captures, Counter, Found, add_alike};
-use super::known::{Open, Possible};
-use super::shapes::{Shapes, Text};
+use super::known::Possible;
+use super::repeats::Repeats;
+use super::shapes::{Shape, Shapes, Text};
 use super::{Patterns, boots, is_log};
 use crate::dress::{Nature, Voice};
 use crate::lines::{LogLine, Origin, Reader, Record, Said};
@@ -19,26 +19,29 @@ use crate::parsers::{self, Channel, EXTRACTORS, Extracted};
 use crate::scan::manual;
 
 /// So few patterns are tried at once; of more the texts that they need are looked for before.
-const FEW: usize = 6;
-/// So many texts are looked for one by one; more of them at once, with all others.
-const OPEN: usize = 12;
+pub(super) const FEW: usize = 6;
 
 /// What a search of one stretch has found so far, and what it remembers.
 #[derive(Default)]
-struct Search {
+struct Search<'l> {
     found: Found,
     counts: Counter,
+    repeats: Repeats<'l>,
     asking: Asking,
     heard: Heard,
+    /// Where the message begins, in a log that is named as one of records.
+    message: Option<MessageField>,
 }
 
 impl Patterns {
     /// Searches a stretch of whole lines.
     pub fn search(&self, origin: &Origin<'_>, bytes: &[u8]) -> Found {
         let mut shapes = self.lock_learners().pop().unwrap_or_default();
-        let mut search = Search::default();
-        let mut message =
-            (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
+        let is_of_records = is_log(origin.channel) && origin.path.ends_with(".json");
+        let mut search = Search {
+            message: is_of_records.then(MessageField::default),
+            ..Search::default()
+        };
         let mut reader = Reader::default();
         let (mut start, mut number) = (0, 0u32);
         let mut names_boot = false;
@@ -57,43 +60,70 @@ impl Patterns {
                 Said::Record(record) => names_boot |= record.names_boot(),
                 _ => search.found.is_records &= raw.is_empty(),
             }
-            let text = text_of(origin, &said);
-            let possible = text.as_ref().and_then(|text| match looked_for {
-                Some(Some(shape)) => shapes.at(shape),
-                _ => {
-                    let text = (text, looked_for.is_some());
-                    shapes.possible(self, origin.channel, text)
-                }
-            });
-            let certain = possible.map_or(&[][..], |possible| possible.certain);
-            // In a journal half of each line is fields that no pattern is matched against. A text that stands there must not make
-            // one tried: a line of a known shape is not searched for it.
-            let mut shown = || match text {
-                Some(Text::Record(text, _)) => text,
-                _ => &raw[message.as_mut().map_or(0, |field| field.find(raw))..],
-            };
-            let asking = &mut search.asking;
-            asking.take_or_search(self, origin.channel, possible, (&mut shown, raw));
-            if !search.asking.numbers.is_empty() && !manual::explains(raw) {
-                let record = match said {
-                    Said::Record(record) => Some(record),
-                    Said::Plain(_) | Said::Unclear => None,
-                };
-                let repeats = record.is_some_and(|record| {
-                    self.repeats(origin, (record, number), certain, &mut search)
-                });
-                if !repeats {
-                    self.line(origin, (raw, record, number), certain, &mut search);
-                }
+            if !search.repeats.count(looked_for.flatten(), &said, number) {
+                let line = (raw, said, number);
+                self.search_line(origin, line, (looked_for, &mut shapes), &mut search);
             }
             number = number.saturating_add(1);
             search.found.newlines += u32::from(end < bytes.len());
             start = end + 1;
         }
         self.lock_learners().push(shapes);
-        let may_name_boot = names_boot || !search.found.is_records;
-        boots::mark(origin, bytes, may_name_boot, &mut search.found);
-        search.found
+        let mut found = search.found;
+        search.repeats.settle(&mut found.hits);
+        let may_name_boot = names_boot || !found.is_records;
+        boots::mark(origin, bytes, may_name_boot, &mut found);
+        found
+    }
+
+    /// Searches one line; `looked_for` is the shape that its message was looked for among the proven ones, if it was.
+    fn search_line<'l>(
+        &self,
+        origin: &'l Origin<'_>,
+        (raw, said, number): (&'l [u8], Said<'l>, u32),
+        (looked_for, shapes): (Option<Option<Shape>>, &mut Shapes),
+        search: &mut Search<'l>,
+    ) {
+        let text = text_of(origin, &said);
+        let possible = text.as_ref().and_then(|text| match looked_for {
+            Some(Some(shape)) => shapes.at(shape),
+            _ => {
+                let text = (text, looked_for.is_some());
+                shapes.possible(self, origin.channel, text)
+            }
+        });
+        let certain = possible.map_or(&[][..], |possible| possible.certain);
+        // In a journal half of each line is fields that no pattern is matched against. A text that stands there must not make
+        // one tried: a line of a known shape is not searched for it.
+        let message = &mut search.message;
+        let mut shown = || match text {
+            Some(Text::Record(text, _)) => text,
+            _ => &raw[message.as_mut().map_or(0, |field| field.find(raw))..],
+        };
+        let asking = &mut search.asking;
+        asking.take_or_search(self, origin.channel, possible, (&mut shown, raw));
+        if search.asking.numbers.is_empty() || manual::explains(raw) {
+            return;
+        }
+        let record = match said {
+            Said::Record(record) => Some(record),
+            Said::Plain(_) | Said::Unclear => None,
+        };
+        let repeated =
+            record.and_then(|record| self.repeated(origin, (record, number), certain, search));
+        match (repeated, record) {
+            (Some(hits), Some(record)) => {
+                let is_always =
+                    possible.is_some_and(|one| one.open.is_empty() && one.unsure.is_empty());
+                let shape = looked_for.flatten().filter(|_| is_always);
+                let longest = certain.iter().map(Certain::longest).min();
+                if let (Some(shape), Some(longest)) = (shape, longest) {
+                    let noted = (shape, longest, hits);
+                    search.repeats.note(noted, &record, &mut search.found.hits);
+                }
+            }
+            _ => self.line(origin, (raw, record, number), certain, search),
+        }
     }
 
     /// The patterns that a text matches which was found inside an object, with what they capture.
@@ -132,7 +162,7 @@ impl Patterns {
     }
 
     /// Whether what asks is patterns of which so few are to be tried that nothing has to be looked for before.
-    fn are_few(&self, possible: Possible<'_>) -> bool {
+    pub(super) fn are_few(&self, possible: Possible<'_>) -> bool {
         possible.numbers.len() - possible.certain.len() <= FEW
             && possible.numbers.iter().all(|one| self.is_pattern(*one))
     }
@@ -151,21 +181,20 @@ impl Patterns {
         self.learners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a record to the hits that it repeats, if its shape tells all that it matches; false where it has to be decoded.
-    fn repeats<'l>(
+    /// Adds a record to the hits that it repeats, if its shape tells all that it matches, and gives them; none where it has to
+    /// be decoded.
+    fn repeated<'l>(
         &self,
         origin: &'l Origin<'_>,
         (record, number): (Record<'l>, u32),
         certain: &[Certain],
-        search: &mut Search,
-    ) -> bool {
+        search: &mut Search<'l>,
+    ) -> Option<SmallVec<[usize; FEW]>> {
         let numbers = search.asking.numbers.iter();
-        let Some((message, _)) = record.message() else {
-            return false;
-        };
+        let (message, _) = record.message()?;
         let is_certain = certain.iter().all(|one| one.is_so_for(message.len()));
         if !is_certain || !numbers.eq(certain.iter().map(|one| &one.number)) {
-            return false;
+            return None;
         }
         let mut line = origin.heard(record, number);
         let hits = &mut search.found.hits;
@@ -178,23 +207,20 @@ impl Patterns {
             }
             is_routine |= self.is_note(pattern);
             let speaker = (pattern, line.speaker.as_ref());
-            match search.counts.known(speaker, &one.captured(), hits) {
-                Some(hit) => repeated.push(hit),
-                None => return false,
-            }
+            repeated.push(search.counts.known(speaker, &one.captured(), hits)?);
         }
         let is_quoted = |hit: &usize| hits[*hit].is_quoted_before(is_routine);
         if !repeated.iter().all(is_quoted) {
-            return false;
+            return None;
         }
         if is_routine {
             line.voice = line.voice.max(Voice::Routine);
         }
-        for hit in repeated {
-            let regex = &self.patterns[hits[hit].pattern].regex;
-            hits[hit].repeat(&line, regex);
+        for hit in &repeated {
+            let regex = &self.patterns[hits[*hit].pattern].regex;
+            hits[*hit].repeat(&line, regex);
         }
-        true
+        Some(repeated)
     }
 
     /// Whether a line that a pattern matches is a mere note.
@@ -207,7 +233,7 @@ impl Patterns {
         origin: &'l Origin<'_>,
         (raw, record, number): (&'l [u8], Option<Record<'l>>, u32),
         certain: &[Certain],
-        search: &mut Search,
+        search: &mut Search<'l>,
     ) {
         let mut line = origin.decode_said(raw, record, number);
         let text = std::mem::take(&mut line.text);
@@ -289,93 +315,6 @@ impl Heard {
         }
         let applies = || patterns.patterns[index].applies(line.heard, &line.speaker);
         *self.applies[index].get_or_insert_with(applies)
-    }
-}
-
-/// What asks for a line: patterns and, behind them, extractors.
-#[derive(Default)]
-struct Asking {
-    numbers: Vec<u32>,
-    line: Held,
-}
-
-impl Asking {
-    /// Takes what asks for a line of a known shape, or looks for texts in what is shown of it.
-    fn take_or_search<'l>(
-        &mut self,
-        patterns: &Patterns,
-        channel: Channel,
-        possible: Option<Possible<'_>>,
-        (shown, line): (&mut dyn FnMut() -> &'l [u8], &[u8]),
-    ) {
-        self.numbers.clear();
-        match possible {
-            Some(Possible { numbers: [], .. }) => {}
-            Some(few) if few.open.len() <= OPEN && patterns.are_few(few) => {
-                self.numbers.extend_from_slice(few.numbers);
-                if !few.open.is_empty() || !few.unsure.is_empty() {
-                    self.line.take_unmarked(shown());
-                    self.keep_standing(few.open);
-                    self.keep_sure(few.unsure, &patterns.clauses);
-                }
-            }
-            possible => {
-                self.search(patterns.index(channel), shown());
-                match possible {
-                    Some(possible) => self.keep_among(possible),
-                    None => self.keep_possible(&patterns.clauses, line),
-                }
-            }
-        }
-    }
-
-    /// Notes what asks for some text of a line.
-    fn search(&mut self, index: &Index, line: &[u8]) {
-        let Self { numbers, .. } = self;
-        numbers.clear();
-        index.search(line, &mut |owners| numbers.extend_from_slice(owners));
-    }
-
-    /// Leaves out what asks only for texts that the line does not hold.
-    fn keep_standing(&mut self, open: &[Open]) {
-        let Self { numbers, line, .. } = self;
-        let stands = |text: &[u8]| memchr::memmem::find(line.lower(), text).is_some();
-        numbers.retain(|number| {
-            let mut texts = open.iter().filter(|(owner, _)| owner == number).peekable();
-            texts.peek().is_none() || texts.any(|(_, text)| stands(text))
-        });
-    }
-
-    /// Leaves out the patterns that need some other text which the line does not hold.
-    fn keep_sure(&mut self, unsure: &[u32], clauses: &[Clauses]) {
-        let Self { numbers, line, .. } = self;
-        numbers.retain(|number| {
-            let clauses = clauses.get(*number as usize);
-            unsure.binary_search(number).is_err() || clauses.is_none_or(|one| one.hold(line))
-        });
-    }
-
-    /// Keeps what can match a line of its shape, each once and in order.
-    fn keep_among(&mut self, possible: Possible<'_>) {
-        self.numbers.sort_unstable();
-        self.numbers.dedup();
-        let is_possible = |number: &u32| possible.numbers.binary_search(number).is_ok();
-        self.numbers.retain(is_possible);
-    }
-
-    /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.
-    fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
-        let Self { numbers, line, .. } = self;
-        if numbers.is_empty() {
-            return;
-        }
-        numbers.sort_unstable();
-        numbers.dedup();
-        line.take(raw);
-        numbers.retain(|index| {
-            let clauses = clauses.get(*index as usize);
-            clauses.is_none_or(|clauses| clauses.hold(line))
-        });
     }
 }
 

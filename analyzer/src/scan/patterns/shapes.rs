@@ -66,11 +66,16 @@ struct Shared {
     few: Vec<u64>,
 }
 
+/// A shape as a thread tells it from all others that it ever knew: how often it had forgotten all, and the number.
+pub(super) type Shape = (u32, usize);
+
 /// What one thread knows, so that it need not ask the others.
 #[derive(Default)]
 pub(super) struct Shapes {
     known: Table,
     bytes: usize,
+    /// How often all that is known was forgotten.
+    forgotten: u32,
     /// Channel and shape of the present line.
     shape: Vec<u8>,
     /// What kind of text that is: lines of one follow one another.
@@ -106,7 +111,7 @@ impl Shapes {
             Some((at, _)) => at,
             None => self.known(patterns, (channel, form), (bytes, is_escaped))?,
         };
-        self.at(at)
+        self.at((self.forgotten, at))
     }
 
     /// The shape of the message that a text of JSON begins with, and its length, if it is proven what can match it.
@@ -115,14 +120,15 @@ impl Shapes {
         patterns: &Patterns,
         channel: Channel,
         text: &[u8],
-    ) -> Option<(usize, usize)> {
+    ) -> Option<(Shape, usize)> {
         let head = [channel as u8, RECORD];
         let text = (text, End::Quote);
-        self.proven.find(head, text, patterns.words())
+        let (shape, length) = self.proven.find(head, text, patterns.words())?;
+        Some(((self.forgotten, shape), length))
     }
 
     /// What can match a text of a known shape.
-    pub(super) fn at(&self, shape: usize) -> Option<Possible<'_>> {
+    pub(super) fn at(&self, (_, shape): Shape) -> Option<Possible<'_>> {
         Some(self.known.met.get(shape)?.known.possible())
     }
 
@@ -155,6 +161,7 @@ impl Shapes {
                 if self.bytes > REMEMBERED {
                     self.known.clear();
                     self.proven.clear();
+                    self.forgotten += 1;
                     self.bytes = 0;
                 }
                 self.bytes += known.bytes();

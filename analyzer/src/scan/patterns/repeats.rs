@@ -1,0 +1,131 @@
+//! Records that repeat hits. What records of one shape and one speaker come to is found out with the first of them; those behind
+//! it are only counted, and added to the hits at last.
+
+use chrono::{DateTime, Utc};
+use smallvec::SmallVec;
+
+use super::hit::Hit;
+use super::search::FEW;
+use super::shapes::Shape;
+use crate::lines::{Record, Said};
+
+/// Shapes that are counted at once, each at the place that its number says.
+const PLACES: usize = 256;
+
+/// The records of a stretch that only repeat hits.
+#[derive(Default)]
+pub(super) struct Repeats<'l> {
+    places: Vec<Option<Repeated<'l>>>,
+}
+
+/// The hits that records of a shape and a speaker repeat, and those that were counted since.
+struct Repeated<'l> {
+    shape: Shape,
+    speaker: Option<&'l [u8]>,
+    /// That they do is known of messages up to so many bytes.
+    longest: usize,
+    hits: SmallVec<[usize; FEW]>,
+    counted: Option<Counted<'l>>,
+}
+
+/// Records that were counted: they have a time, each.
+#[derive(Clone, Copy)]
+pub(super) struct Counted<'l> {
+    pub(super) count: u64,
+    /// The time of the first, in microseconds since 1970.
+    first: i64,
+    /// The time and the line of the last, counted from 0.
+    last: (i64, u32),
+    record: Record<'l>,
+}
+
+impl<'l> Repeats<'l> {
+    /// Counts a record, if what it repeats is known.
+    pub(super) fn count(&mut self, shape: Option<Shape>, said: &Said<'l>, number: u32) -> bool {
+        let (Some(shape), Said::Record(record)) = (shape, said) else {
+            return false;
+        };
+        let place = self.places.get_mut(place(shape));
+        let Some(repeated) = place.and_then(Option::as_mut) else {
+            return false;
+        };
+        let is_alike = repeated.shape == shape
+            && repeated.speaker == record.speaker()
+            && record.message_length() <= repeated.longest;
+        let Some(at) = record.micros().filter(|_| is_alike) else {
+            return false;
+        };
+        let one = Counted {
+            count: 1,
+            first: at,
+            last: (at, number),
+            record: *record,
+        };
+        repeated.counted = match repeated.counted.take() {
+            Some(before) => Some(before.with(one)),
+            None => Some(one),
+        };
+        true
+    }
+
+    /// Notes the hits that all records of a shape repeat which this one's speaker writes, in messages that are no longer.
+    pub(super) fn note(
+        &mut self,
+        (shape, longest, repeats): (Shape, usize, SmallVec<[usize; FEW]>),
+        record: &Record<'l>,
+        hits: &mut [Hit],
+    ) {
+        self.places.resize_with(PLACES, || None);
+        let before = self.places[place(shape)].replace(Repeated {
+            shape,
+            speaker: record.speaker(),
+            longest,
+            hits: repeats,
+            counted: None,
+        });
+        before.into_iter().for_each(|before| before.settle(hits));
+    }
+
+    /// Adds all that was counted to the hits.
+    pub(super) fn settle(self, hits: &mut [Hit]) {
+        let all = self.places.into_iter().flatten();
+        all.for_each(|repeated| repeated.settle(hits));
+    }
+}
+
+fn place((_, number): Shape) -> usize {
+    number % PLACES
+}
+
+impl Repeated<'_> {
+    fn settle(self, hits: &mut [Hit]) {
+        let Some(counted) = self.counted else { return };
+        for hit in self.hits {
+            hits[hit].repeat_counted(&counted);
+        }
+    }
+}
+
+impl<'l> Counted<'l> {
+    fn with(self, later: Self) -> Self {
+        let is_last = later.last >= self.last;
+        Self {
+            count: self.count + later.count,
+            first: self.first.min(later.first),
+            last: self.last.max(later.last),
+            record: if is_last { later.record } else { self.record },
+        }
+    }
+
+    /// When the first was said.
+    pub(super) fn first(&self) -> Option<DateTime<Utc>> {
+        DateTime::from_timestamp_micros(self.first)
+    }
+
+    /// When the last was said, in which line, counted from 1, and what that record says.
+    pub(super) fn last(&self) -> (Option<DateTime<Utc>>, Option<u32>, Record<'l>) {
+        let (at, line) = self.last;
+        let at = DateTime::from_timestamp_micros(at);
+        (at, Some(line.saturating_add(1)), self.record)
+    }
+}
