@@ -129,3 +129,86 @@ impl<'l> Counted<'l> {
         (at, Some(line.saturating_add(1)), self.record)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::{Expression, LinePattern, Patterns};
+    use crate::dress::Nature;
+    use crate::lines::{Channel, Origin};
+    use crate::scan::patterns::Hit;
+
+    fn patterns() -> Patterns {
+        let patterns = [
+            ("xfs journal shut", None),
+            ("xfs journal .{0,40}(?:shut|frozen)", None),
+            (r"volume (?P<name>[a-z]+) is mounted", None),
+            ("volume .* is mounted", Some(Nature::StartUp)),
+        ];
+        let patterns = patterns.map(|(expression, nature)| LinePattern {
+            regex: Expression::new(expression),
+            channels: Vec::new(),
+            speaker: None,
+            nature,
+        });
+        Patterns::new(patterns.into())
+    }
+
+    /// The hits of lines that are searched one after another, each alone.
+    fn alone(patterns: &Patterns, origin: &Origin<'_>, lines: &[String]) -> Vec<Hit> {
+        let mut all: BTreeMap<(usize, String, String), Hit> = BTreeMap::new();
+        for (line, number) in lines.iter().zip(0u32..) {
+            for mut hit in patterns.search(origin, line.as_bytes()).hits {
+                hit.place.line = Some(number + 1);
+                hit.last_place.line = Some(number + 1);
+                let key = (
+                    hit.pattern,
+                    hit.speaker.to_string(),
+                    format!("{:?}", hit.captures),
+                );
+                match all.get_mut(&key) {
+                    Some(known) => known.absorb(hit),
+                    None => drop(all.insert(key, hit)),
+                }
+            }
+        }
+        let mut hits: Vec<Hit> = all.into_values().collect();
+        hits.sort_by_key(|hit| (hit.place.line, hit.pattern));
+        hits.iter_mut().for_each(|hit| hit.also.clear());
+        hits
+    }
+
+    const MESSAGES: [&str; 5] = [
+        "xfs journal shut: 7 of 9",
+        "xfs journal 17 is frozen",
+        "volume data is mounted",
+        "volume 17 is mounted",
+        "nothing happened",
+    ];
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn counted_records_add_up_to_the_same_as_each_alone(
+            drawn in proptest::collection::vec((0..MESSAGES.len(), 0..2usize, 0..3u8, 0i64..9, 0..90u8), 200..600),
+        ) {
+            let record = |(message, speaker, boot, at, odd): &(usize, usize, u8, i64, u8)| {
+                let at = match odd {
+                    0 => "x".to_owned(),
+                    1 => "+759030806218563".to_owned(),
+                    _ => (1_759_030_806_000_000 + at).to_string(),
+                };
+                let level = if *odd == 2 { "ERROR: " } else { "" };
+                format!(
+                    "{{\"__REALTIME_TIMESTAMP\":\"{at}\",\"_BOOT_ID\":\"{boot}\",\"_HOSTNAME\":\"h{}\",\"_SYSTEMD_UNIT\":\"{}.service\",\"MESSAGE\":\"{level}{}\"}}\n",
+                    boot % 2, ["one", "two"][*speaker], MESSAGES[*message],
+                )
+            };
+            let lines: Vec<String> = drawn.iter().map(record).collect();
+            let origin = Origin::of("nodes/n/journal/c.json", Channel::Journal);
+            let together = patterns().search(&origin, lines.concat().as_bytes()).hits;
+            proptest::prop_assert_eq!(together, alone(&patterns(), &origin, &lines));
+        }
+    }
+}
