@@ -1,10 +1,12 @@
 //! Derivers: facts that follow from several others, such as what a containerd would do with its
 //! configuration or a firewall with a packet. Rules never join; derivers join.
 //!
-//! To add one, write a file with a [`Deriver`] and name it in the list below.
+//! To add one, write a file with a [`Deriver`] and name it in the list below: in a line of its own, or with those that it needs
+//! no fact of and that need none of its own; these run at once.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chrono::{DateTime, Utc};
 
@@ -12,7 +14,7 @@ use casefile_bundle::Manifest;
 
 use crate::facts::said::SaidOtherwise;
 use crate::facts::scheduling::PodFit;
-use crate::facts::{AnyFact, FactType as _, Facts};
+use crate::facts::{self, AnyFact, FactType as _, Facts};
 use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
 use crate::scan::{Documents, Scanned, joined};
@@ -21,28 +23,24 @@ use crate::spread;
 
 /// Makes the modules of the derivers and the list of them.
 macro_rules! derivers {
-    ($($seen:vis $deriver:ident)*) => {
-        $($seen mod $deriver;)*
+    ($($($seen:vis $deriver:ident),+;)*) => {
+        $($($seen mod $deriver;)+)*
 
-        /// All derivers; each sees the facts of the ones before it.
-        static DERIVERS: &[&Deriver] = &[$(&$deriver::DERIVER,)*];
+        /// All derivers, stage by stage; each sees the facts of the stages before its own.
+        static STAGES: &[&[&Deriver]] = &[$(&[$(&$deriver::DERIVER,)+],)*];
     };
 }
 
 derivers! {
-    pub(crate) containerd
-    runtimes
-    pub(crate) egress
-    pub(crate) network
-    hami
-    scheduling
-    gpu
-    cluster
-    ending
-    moments
-    helm
-    failing
-    flows
+    pub(crate) containerd;
+    runtimes;
+    pub(crate) egress;
+    pub(crate) network;
+    hami;
+    scheduling;
+    gpu;
+    failing, ending, cluster, moments, helm;
+    flows;
 }
 
 /// What a deriver reads.
@@ -164,6 +162,32 @@ fn contradictions(scanned: &Scanned) -> Vec<Problem> {
     contradicted.chain(otherwise).collect()
 }
 
+/// What a deriver added, or its name where it failed, and the kinds of which it asked for the table.
+type Derived = (Result<Vec<AnyFact>, &'static str>, BTreeSet<&'static str>);
+
+/// What the derivers of a stage add, in order.
+fn all_of(stage: &[&Deriver], known: &Known<'_>) -> Vec<Derived> {
+    let derived = spread::each(stage, |deriver| {
+        drop(facts::asked());
+        let derive = AssertUnwindSafe(|| (deriver.derive)(known));
+        let derived = catch_unwind(derive).map_err(|_| deriver.id);
+        (derived, facts::asked())
+    });
+    let stage = || stage.iter().map(|one| one.id).collect::<Vec<_>>();
+    debug_assert!(are_apart(&derived), "not apart: {:?}", stage());
+    derived
+}
+
+/// Whether no deriver of a stage reads what another one of it adds.
+fn are_apart(stage: &[Derived]) -> bool {
+    let reads_of_another = |(at, (_, asked)): (usize, &Derived)| {
+        let others = stage.iter().enumerate().filter(|(other, _)| *other != at);
+        let added = others.filter_map(|(_, (derived, _))| derived.as_ref().ok());
+        added.flatten().any(|fact| asked.contains(fact.kind()))
+    };
+    !stage.iter().enumerate().any(reads_of_another)
+}
+
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) -> Added {
     let read: BTreeSet<&'static str> = scanned.facts.kinds().collect();
@@ -180,7 +204,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
     let broken: BTreeSet<String> = problems
         .map(|problem| joined::within(&problem.place.path).to_owned())
         .collect();
-    for deriver in DERIVERS {
+    for stage in STAGES {
         let known = Known {
             broken: &broken,
             facts: &scanned.facts,
@@ -191,23 +215,24 @@ pub fn run(scanned: &mut Scanned) -> Added {
             now,
             replayed: scanned.replayed,
         };
-        let derive = std::panic::AssertUnwindSafe(|| (deriver.derive)(&known));
-        match std::panic::catch_unwind(derive) {
-            Ok(facts) => {
-                let kinds: BTreeSet<&'static str> = facts.iter().map(AnyFact::kind).collect();
-                for fact in facts {
-                    scanned.facts.add(fact);
+        let derived = all_of(stage, &known);
+        let mut kinds: BTreeSet<&'static str> = BTreeSet::new();
+        for (derived, _) in derived {
+            match derived {
+                Ok(facts) => {
+                    kinds.extend(facts.iter().map(AnyFact::kind));
+                    facts.into_iter().for_each(|fact| scanned.facts.add(fact));
                 }
-                for kind in kinds {
-                    scanned.facts.sort_kind(kind);
-                    added.mixed |= read.contains(kind);
-                    added.kinds.insert(kind);
-                }
+                Err(id) => scanned.problems.push(Problem {
+                    place: Place::default(),
+                    text: format!("deriver {id} failed; this is a bug in casefile"),
+                }),
             }
-            Err(_) => scanned.problems.push(Problem {
-                place: Place::default(),
-                text: format!("deriver {} failed; this is a bug in casefile", deriver.id),
-            }),
+        }
+        for kind in kinds {
+            scanned.facts.sort_kind(kind);
+            added.mixed |= read.contains(kind);
+            added.kinds.insert(kind);
         }
     }
     let contradicted = contradictions(scanned);

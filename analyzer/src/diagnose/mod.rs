@@ -396,12 +396,17 @@ impl Analyzer {
             .partition(|one| one.rule.file.kind == Kind::Cause);
         let ranked = ranking::rank(&causes);
         let links = link::links(&ranked);
-        let mut incidents: Vec<_> = link::roots(&ranked, &links)
-            .into_iter()
-            .map(|one| incident::build(one, &ranked, &links.to_roots(), scanned))
-            .collect();
-        waiting::attribute(&scanned.facts, &ranked, &mut incidents);
-        ranking::by_weight(&scanned.facts, &mut incidents);
+        let incidents = || {
+            let roots = link::roots(&ranked, &links).into_iter();
+            let build = |one| incident::build(one, &ranked, &links.to_roots(), scanned);
+            let mut incidents: Vec<_> = roots.map(build).collect();
+            waiting::attribute(&scanned.facts, &ranked, &mut incidents);
+            ranking::by_weight(&scanned.facts, &mut incidents);
+            incidents
+        };
+        let (mut incidents, (state, seen)) = spread::both(incidents, || {
+            (state::build(&scanned.facts), seen::seen(scanned))
+        });
         let mut differential =
             differential::rows(&ranked, links.direct(), &link::readings(&ranked, &links));
         unexplained::as_possible(&mut unexplained, &mut differential);
@@ -409,10 +414,7 @@ impl Analyzer {
             about::answer(subject, &scanned.facts, &mut incidents, &mut unexplained)
         });
         let reference_time = input::reference_time(scanned, assessments);
-        let (timeline, (state, seen)) = spread::both(
-            || timeline::build(scanned, &incidents),
-            || (state::build(&scanned.facts), seen::seen(scanned)),
-        );
+        let timeline = timeline::build(scanned, &incidents);
         let not_read: Vec<&str> = crate::scan::not_read(&scanned.problems).collect();
         let mut analysis = Analysis {
             input: input::describe(input, &scanned.summary),

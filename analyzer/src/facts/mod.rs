@@ -11,6 +11,7 @@ pub mod gpu;
 pub mod hardware;
 pub mod helm;
 pub mod ipvs;
+mod kinds;
 pub mod kube;
 pub mod machine;
 pub mod metrics;
@@ -28,7 +29,9 @@ mod table;
 pub mod text;
 pub(crate) mod whose;
 
-use std::collections::BTreeMap;
+#[cfg(debug_assertions)]
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use chrono::{DateTime, Utc};
@@ -38,6 +41,7 @@ use serde_json::Value;
 use crate::model::Place;
 use crate::shared::Shared;
 
+pub use kinds::{KINDS, KindInfo};
 use table::Table;
 pub use table::{Rows, Wanted};
 
@@ -286,6 +290,8 @@ impl Facts {
 
     /// The facts of one kind, in the order of their places.
     pub fn table<T: FactType>(&self) -> Rows<'_, T> {
+        #[cfg(debug_assertions)]
+        ASKED.with_borrow_mut(|asked| asked.insert(T::KIND));
         Rows::of(self.tables.get(T::KIND).map(AsRef::as_ref))
     }
 
@@ -314,123 +320,18 @@ impl Facts {
     }
 }
 
-/// A kind of fact as `rules schema` and the rule checker know it.
-pub struct KindInfo {
-    /// Name in rules.
-    pub kind: &'static str,
-    /// Fields.
-    pub fields: &'static [Field],
+#[cfg(debug_assertions)]
+thread_local! {
+    static ASKED: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-const fn kind<T: FactType>() -> KindInfo {
-    KindInfo {
-        kind: T::KIND,
-        fields: T::FIELDS,
-    }
+/// The kinds of which this thread asked for the table since it was asked this; none where nothing is checked.
+pub(crate) fn asked() -> BTreeSet<&'static str> {
+    #[cfg(debug_assertions)]
+    return ASKED.take();
+    #[cfg(not(debug_assertions))]
+    BTreeSet::new()
 }
-
-/// Every kind of fact that rules may name.
-pub const KINDS: &[KindInfo] = &[
-    kind::<kube::Pod>(),
-    kind::<kube::Container>(),
-    kind::<kube::Event>(),
-    kind::<kube::Node>(),
-    kind::<kube::RuntimeClass>(),
-    kind::<kube::Workload>(),
-    kind::<kube::HelmRelease>(),
-    kind::<helm::HelmDrift>(),
-    kind::<helm::HelmShown>(),
-    kind::<helm::HelmUpgrade>(),
-    kind::<helm::HelmUnread>(),
-    kind::<node::Process>(),
-    kind::<node::Setting>(),
-    kind::<probe::Probe>(),
-    kind::<runtime::ContainerdInstance>(),
-    kind::<runtime::HandlerCheck>(),
-    kind::<said::SaidOtherwise>(),
-    kind::<runtime::ToolkitTarget>(),
-    kind::<runtime::ConfigFault>(),
-    kind::<runtime_parts::HostProgram>(),
-    kind::<runtime_parts::HandlerProgram>(),
-    kind::<runtime_parts::CgroupDriver>(),
-    kind::<runtime_parts::RegistryHost>(),
-    kind::<runtime_parts::CdiDevice>(),
-    kind::<runtime_parts::CdiFault>(),
-    kind::<runtime_parts::RuntimeFault>(),
-    kind::<firewall::BlockedPacket>(),
-    kind::<firewall::EgressCheck>(),
-    kind::<firewall::FirewallState>(),
-    kind::<ending::ContainerEnded>(),
-    kind::<ending::PodEvicted>(),
-    kind::<failing::ContainerRow>(),
-    kind::<failing::Failing>(),
-    kind::<failing::FlowCheck>(),
-    kind::<ending::NodeMoment>(),
-    kind::<ending::Certificate>(),
-    kind::<ending::ClockState>(),
-    kind::<machine::WaitingTask>(),
-    kind::<machine::DeviceHolder>(),
-    kind::<machine::NvLink>(),
-    kind::<machine::BoardEvent>(),
-    kind::<machine::BoardSensor>(),
-    kind::<machine::MemoryErrors>(),
-    kind::<machine::Pressure>(),
-    kind::<machine::Unit>(),
-    kind::<machine::NetLink>(),
-    kind::<machine::FabricPort>(),
-    kind::<hardware::PciDevice>(),
-    kind::<hardware::PciErrors>(),
-    kind::<hardware::GpuPath>(),
-    kind::<hardware::GpuPeer>(),
-    kind::<hardware::MemoryModule>(),
-    kind::<hardware::HardwareEvent>(),
-    kind::<hardware::AdapterHealth>(),
-    kind::<hardware::GpuHealth>(),
-    kind::<hardware::ImexNode>(),
-    kind::<hardware::NvSwitch>(),
-    kind::<hardware::ConfidentialComputing>(),
-    kind::<hardware::VirtualGpu>(),
-    kind::<services::EtcdMember>(),
-    kind::<services::KubeletCheck>(),
-    kind::<services::FirstBoot>(),
-    kind::<services::DockerContainer>(),
-    kind::<services::LastChange>(),
-    kind::<metrics::NodeUse>(),
-    kind::<metrics::PodUse>(),
-    kind::<metrics::GpuMetric>(),
-    kind::<metrics::OtherGpu>(),
-    kind::<metrics::ControlGroup>(),
-    kind::<metrics::DeviceGrant>(),
-    kind::<metrics::Disk>(),
-    kind::<network::AddressOverlap>(),
-    kind::<network::MtuMismatch>(),
-    kind::<network::RouteMissing>(),
-    kind::<network::Resolv>(),
-    kind::<network::ReachCheck>(),
-    kind::<ipvs::VirtualServiceFact>(),
-    kind::<network::NetCounter>(),
-    kind::<network::PathMtu>(),
-    kind::<gpu::GpuTenant>(),
-    kind::<gpu::Gpu>(),
-    kind::<gpu::Driver>(),
-    kind::<gpu::DriverMismatch>(),
-    kind::<gpu::DamagedLibrary>(),
-    kind::<gpu::GpuInventory>(),
-    kind::<gpu::XidStory>(),
-    kind::<scheduling::ClusterVersion>(),
-    kind::<scheduling::PodFit>(),
-    kind::<scheduling::NodeFit>(),
-    kind::<scheduling::NodeResource>(),
-    kind::<scheduling::HamiCard>(),
-    kind::<scheduling::QuotaRefusal>(),
-    kind::<cluster::ConfigMap>(),
-    kind::<cluster::KubeadmNetwork>(),
-    kind::<cluster::AttachedVolume>(),
-    kind::<cluster::Webhook>(),
-    kind::<cluster::WebhookSkip>(),
-    kind::<cluster::NetworkPluginMissing>(),
-    kind::<cluster::PluginConfigMissing>(),
-];
 
 /// Cuts a text to at most `max` bytes at a character boundary, so that excerpts stay short.
 pub fn excerpt(text: &str, max: usize) -> String {

@@ -24,7 +24,9 @@ pub(crate) fn is_hidden(c: char) -> bool {
 /// Shows hidden characters as `\u{..}`; tab stays, and with `lines` the line feed too.
 pub(crate) fn visible(text: &str, lines: bool) -> Cow<'_, str> {
     let keep = |c: char| c == '\t' || (lines && c == '\n');
-    if !text.chars().any(|c| is_hidden(c) && !keep(c)) {
+    // Of ASCII only what controls a terminal is hidden.
+    let is_seen = |byte: &u8| matches!(byte, b' '..=b'~');
+    if text.as_bytes().iter().all(is_seen) || !text.chars().any(|c| is_hidden(c) && !keep(c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

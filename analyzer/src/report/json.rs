@@ -185,6 +185,10 @@ pub(crate) fn pretty(value: &impl Serialize) -> Result<String, RenderError> {
 /// Writes hidden characters as `\uXXXX`, so that printing the file cannot drive a terminal. In JSON they
 /// only occur inside strings, where both forms mean the same.
 pub(super) fn quiet(json: &str) -> String {
+    let is_quiet = |byte: &u8| matches!(byte, b'\n' | b' '..=b'~');
+    if json.as_bytes().iter().all(is_quiet) {
+        return json.to_owned();
+    }
     let mut out = String::with_capacity(json.len());
     let mut units = [0u16; 2];
     for c in json.chars() {

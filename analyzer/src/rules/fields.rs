@@ -28,7 +28,7 @@ pub(super) fn passes(test: &Test, value: &Value) -> bool {
         Test::In(wanted) => wanted.contains(value),
         // The items of a list are statements of their own: no expression runs from one into the next.
         Test::Matches(regex) => match value {
-            Value::Array(items) if items.len() > 1 => {
+            Value::Array(items) if !items.is_empty() => {
                 items.iter().any(|item| regex.is_match(&plain(item)))
             }
             other => regex.is_match(&plain(other)),

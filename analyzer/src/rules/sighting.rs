@@ -1,5 +1,6 @@
 //! A signal that was seen: where, on what, how loudly, and whether that still holds.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -176,13 +177,10 @@ pub(super) struct Viewed {
 impl Viewed {
     /// From a fact; `like` is one of the same kind, where there is one.
     pub(super) fn new(view: FactView, like: Option<&Viewed>) -> Self {
-        let mut values: BTreeMap<String, String> = BTreeMap::new();
-        if let Value::Object(fields) = &view.fields {
-            for (name, value) in fields {
-                values.insert(name.clone(), plain(value).into_owned());
-            }
-        }
-        values.insert("host_file".into(), host_file(&view.place.path));
+        let fields = view.fields.as_object().into_iter().flatten();
+        let fields = fields.map(|(name, value)| (name.as_str(), plain(value)));
+        let host_file = ("host_file", host_file(&view.place.path).into());
+        let values: BTreeMap<&str, Cow<'_, str>> = fields.chain([host_file]).collect();
         let count = view.fields.get("count").and_then(Value::as_u64);
         let node = view.fields.get("node").and_then(Value::as_str);
         Self {

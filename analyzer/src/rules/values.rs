@@ -17,17 +17,21 @@ pub struct Values {
 
 impl Values {
     /// Packs texts; names that are those of `like` are not held again.
-    pub(super) fn like(texts: &BTreeMap<String, String>, like: Option<&Self>) -> Self {
+    pub(super) fn like<N: AsRef<str>, T: AsRef<str>>(
+        texts: &BTreeMap<N, T>,
+        like: Option<&Self>,
+    ) -> Self {
         let is_alike = |like: &&Self| {
             let names = texts.keys().zip(like.names.iter());
-            texts.len() == like.names.len() && names.into_iter().all(|(a, b)| **a == **b)
+            texts.len() == like.names.len() && names.into_iter().all(|(a, b)| a.as_ref() == &**b)
         };
         let names = match like.filter(is_alike) {
             Some(like) => Arc::clone(&like.names),
-            None => texts.keys().map(|name| name.as_str().into()).collect(),
+            None => texts.keys().map(|name| name.as_ref().into()).collect(),
         };
-        let mut text = String::with_capacity(texts.values().map(String::len).sum());
-        let ends = texts.values().map(|value| {
+        let values = texts.values().map(AsRef::as_ref);
+        let mut text = String::with_capacity(values.clone().map(str::len).sum());
+        let ends = values.map(|value| {
             text.push_str(value);
             u32::try_from(text.len()).unwrap_or(u32::MAX)
         });
