@@ -31,6 +31,37 @@ struct Queues {
     members: VecDeque<MemberJob>,
     inflated: BTreeMap<u64, Inflated>,
     closed: bool,
+    workers: usize,
+    /// Workers that sleep and were not woken.
+    asleep: usize,
+}
+
+/// A piece with fewer bytes is worth waking nobody: it is a line that two blocks hold a part of, and the block behind it
+/// follows at once.
+const SMALL: usize = 16 << 10;
+/// So many pieces wait before a second worker is woken, and each further one: a worker that is woken for one piece puts the
+/// reading thread off its core, and another core idles.
+const MANY: usize = 4;
+
+impl Queues {
+    /// Whether a worker is to be woken for a piece of so many bytes that was put in line; it counts as awake from then on.
+    fn wakes_for(&mut self, bytes: usize) -> bool {
+        let sleep_all = self.asleep >= self.workers;
+        let wakes = self.asleep > 0
+            && match sleep_all {
+                true => bytes >= SMALL,
+                false => self.pieces.len() >= MANY,
+            };
+        self.asleep -= usize::from(wakes);
+        wakes
+    }
+
+    /// Whether a worker is to be woken for anything else.
+    fn wakes(&mut self) -> bool {
+        let wakes = self.asleep > 0;
+        self.asleep -= usize::from(wakes);
+        wakes
+    }
 }
 
 /// What the reading thread and the workers share.
@@ -71,7 +102,10 @@ impl Shared {
 
     /// Puts a member in line. Its result is asked for with its index.
     pub(crate) fn submit(&self, job: MemberJob) {
-        self.lock().members.push_back(job);
+        let mut queues = self.lock();
+        queues.members.push_back(job);
+        queues.wakes();
+        drop(queues);
         self.work.notify_one();
     }
 
@@ -91,23 +125,36 @@ impl Shared {
 
     /// Puts a piece in line, waiting while too many are.
     pub(crate) fn push(&self, piece: OwnedPiece) {
-        let most = self.threads * 4;
+        let bytes = piece.bytes().len();
         let mut queues = self.lock();
-        while queues.pieces.len() >= most {
+        while queues.pieces.len() >= self.most_pieces() {
+            // All of them may be too small to have woken anybody.
+            if queues.wakes() {
+                self.work.notify_one();
+            }
             queues = self
                 .room
                 .wait(queues)
                 .unwrap_or_else(PoisonError::into_inner);
         }
         queues.pieces.push_back(piece);
+        let wakes = queues.wakes_for(bytes);
         drop(queues);
-        self.work.notify_one();
+        if wakes {
+            self.work.notify_one();
+        }
+    }
+
+    /// Pieces that wait at the same time.
+    fn most_pieces(&self) -> usize {
+        self.threads * 4
     }
 
     /// Says that nothing more will be put in line; queued pieces are still worked off.
     pub(crate) fn close(&self) {
         let mut queues = self.lock();
         queues.closed = true;
+        queues.asleep = 0;
         queues.members.clear();
         drop(queues);
         self.work.notify_all();
@@ -117,8 +164,12 @@ impl Shared {
         let mut queues = self.lock();
         loop {
             if let Some(piece) = queues.pieces.pop_front() {
+                // The reading thread goes on once there is room for several.
+                let has_room = queues.pieces.len() <= self.most_pieces() / 2;
                 drop(queues);
-                self.room.notify_one();
+                if has_room {
+                    self.room.notify_one();
+                }
                 return Some(Job::Piece(piece));
             }
             if let Some(member) = queues.members.pop_front() {
@@ -127,6 +178,7 @@ impl Shared {
             if queues.closed {
                 return None;
             }
+            queues.asleep += 1;
             queues = self
                 .work
                 .wait(queues)
@@ -163,6 +215,7 @@ pub(crate) struct Harvest<T> {
 
 /// Works until the pool is closed and empty.
 pub(crate) fn work<S: PieceSink>(shared: &Shared, sink: &S) -> Harvest<S::Out> {
+    shared.lock().workers += 1;
     let mut unpacker = Unpacker::new();
     let mut harvest = Harvest {
         kept: Vec::new(),
