@@ -54,12 +54,28 @@ type FreeList = Arc<Mutex<Vec<Vec<u8>>>>;
 pub(crate) struct BufPool {
     free: FreeList,
     size: usize,
+    head: usize,
 }
+
+/// Room before the content of a block, for the beginning of a line that the block before it ends with.
+const HEAD: usize = 16 << 10;
 
 impl BufPool {
     pub(crate) fn new(size: usize) -> Self {
         let free = FreeList::default();
-        Self { free, size }
+        Self {
+            free,
+            size,
+            head: 0,
+        }
+    }
+
+    /// Of blocks that follow one another.
+    pub(crate) fn of_blocks(size: usize) -> Self {
+        Self {
+            head: HEAD,
+            ..Self::new(size)
+        }
     }
 
     pub(crate) fn take(&self) -> Buf {
@@ -67,17 +83,22 @@ impl BufPool {
         let data = free.pop();
         drop(free);
         Buf {
-            data: data.unwrap_or_else(|| vec![0; self.size]),
+            data: data.unwrap_or_else(|| vec![0; self.head + self.size]),
+            from: self.head,
             len: 0,
+            lead: 0,
             home: Some(Arc::clone(&self.free)),
         }
     }
 }
 
-/// A buffer of which the first `len` bytes are content.
+/// A buffer of which `len` bytes are content, from a place on.
 pub(crate) struct Buf {
     data: Vec<u8>,
+    from: usize,
     len: usize,
+    /// Bytes right before the content that were read before it, and belong to the same line.
+    lead: usize,
     home: Option<FreeList>,
 }
 
@@ -86,22 +107,38 @@ impl Buf {
         let len = data.len();
         Self {
             data,
+            from: 0,
             len,
+            lead: 0,
             home: None,
         }
     }
 
     /// The whole buffer, to be filled.
     pub(crate) fn space(&mut self) -> &mut [u8] {
-        &mut self.data
+        &mut self.data[self.from..]
     }
 
     pub(crate) fn set_len(&mut self, len: usize) {
-        self.len = len.min(self.data.len());
+        self.len = len.min(self.data.len() - self.from);
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.data.get(..self.len).unwrap_or_default()
+        self.range(self.from..self.from + self.len)
+    }
+
+    fn range(&self, range: Range<usize>) -> &[u8] {
+        self.data.get(range).unwrap_or_default()
+    }
+
+    /// Puts the beginning of a line before the content; false where there is no room for it.
+    fn set_lead(&mut self, begins: &[u8]) -> bool {
+        let at = self.from.checked_sub(begins.len());
+        let room = at.and_then(|at| self.data.get_mut(at..self.from));
+        let Some(room) = room else { return false };
+        room.copy_from_slice(begins);
+        self.lead = begins.len();
+        true
     }
 }
 
@@ -129,7 +166,7 @@ pub(crate) struct OwnedPiece {
 
 impl OwnedPiece {
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.buf.bytes().get(self.range.clone()).unwrap_or_default()
+        self.buf.range(self.range.clone())
     }
 
     pub(crate) fn view(&self) -> Piece<'_> {
@@ -192,6 +229,13 @@ impl Cutter {
         &self.entry
     }
 
+    /// Moves the beginning of a line to the block that it goes on in, before its content.
+    pub(crate) fn lead(&mut self, buf: &mut Buf) {
+        if !self.carry.is_empty() && buf.set_lead(&self.carry) {
+            self.carry.clear();
+        }
+    }
+
     /// Takes more content; `out` gets the pieces that are complete.
     pub(crate) fn content(
         &mut self,
@@ -199,10 +243,11 @@ impl Cutter {
         range: Range<usize>,
         out: &mut Vec<OwnedPiece>,
     ) {
-        let Range { mut start, end } = range;
-        let bytes = buf.bytes();
+        // What leads on to the block's first byte is this entry's.
+        let lead = if range.start == 0 { buf.lead } else { 0 };
+        let (mut start, end) = (buf.from + range.start - lead, buf.from + range.end);
         if !self.carry.is_empty() {
-            let fresh = bytes.get(start..end).unwrap_or_default();
+            let fresh = buf.range(start..end);
             let line_end = memchr::memchr(b'\n', fresh).map_or(fresh.len(), |at| at + 1);
             let taken = line_end.min(PIECE_BYTES.saturating_sub(self.carry.len()));
             self.carry.extend_from_slice(&fresh[..taken]);
@@ -211,12 +256,12 @@ impl Cutter {
                 self.emit_carry(out);
             }
         }
-        let fresh = bytes.get(start..end).unwrap_or_default();
+        let fresh = buf.range(start..end);
         if let Some(at) = memchr::memrchr(b'\n', fresh) {
             self.emit(Arc::clone(buf), start..start + at + 1, out);
             start += at + 1;
         }
-        let rest = bytes.get(start..end).unwrap_or_default();
+        let rest = buf.range(start..end);
         self.carry.extend_from_slice(rest);
         if self.carry.len() >= PIECE_BYTES {
             self.emit_carry(out);
@@ -252,10 +297,7 @@ impl Cutter {
     }
 
     fn emit(&mut self, buf: Arc<Buf>, range: Range<usize>, out: &mut Vec<OwnedPiece>) {
-        let ends_line = buf
-            .bytes()
-            .get(range.clone())
-            .is_some_and(|b| b.ends_with(b"\n"));
+        let ends_line = buf.range(range.clone()).ends_with(b"\n");
         let piece = OwnedPiece {
             entry: Arc::clone(&self.entry),
             seq: self.seq,

@@ -286,13 +286,16 @@ pub(super) fn feed_all(
     tar: &mut TarStage,
     walk: &mut Walk<'_>,
 ) -> Option<io::Error> {
-    let bufs = BufPool::new(STREAM_BLOCK);
+    let bufs = BufPool::of_blocks(STREAM_BLOCK);
     let mut tail = 0;
     loop {
         let mut buf = bufs.take();
         let (len, failure) = fill(from, buf.space());
         buf.set_len(len);
         walk.count_inner(len);
+        if len > 0 && tar.is_within() && !walk.stopped() {
+            walk.lead(&mut buf);
+        }
         let buf = Arc::new(buf);
         let mut at = 0;
         while let Some(found) = tar.feed_from(&buf, &mut at, walk) {

@@ -101,6 +101,11 @@ impl TarStage {
         }
     }
 
+    /// Whether the next byte is content of the present entry.
+    pub(crate) fn is_within(&self) -> bool {
+        matches!(self.state, State::Content { left: 1.., .. })
+    }
+
     /// Whether the archive's end mark was seen.
     pub(crate) fn ended(&self) -> bool {
         self.end_seen

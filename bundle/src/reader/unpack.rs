@@ -223,12 +223,15 @@ fn content(mut stream: Stream<'_>, inside: Inside, walk: &mut Walk<'_>) {
 }
 
 fn hand_over(from: &mut dyn Read, walk: &mut Walk<'_>) -> Option<io::Error> {
-    let bufs = BufPool::new(BLOCK);
+    let bufs = BufPool::of_blocks(BLOCK);
     while !walk.stopped() && !walk.unwanted() {
         let mut buf = bufs.take();
         let (len, failure) = fill(from, buf.space());
         buf.set_len(len);
         walk.count_inner(len);
+        if len > 0 {
+            walk.lead(&mut buf);
+        }
         walk.content(&Arc::new(buf), 0..len);
         if failure.is_some() {
             return failure;

@@ -286,6 +286,15 @@ impl<'a> Walk<'a> {
         self.current.as_ref().is_none_or(unwanted)
     }
 
+    /// Lets a block whose content goes on with the current entry begin with the line that the block before it ends with.
+    pub(crate) fn lead(&mut self, buf: &mut Buf) {
+        let room = self.limits.max_entry_bytes;
+        let current = self.current.as_mut();
+        if let Some(current) = current.filter(|one| one.wanted && one.got < room) {
+            current.cutter.lead(buf);
+        }
+    }
+
     /// Takes content of the current entry.
     pub(crate) fn content(&mut self, buf: &Arc<Buf>, range: Range<usize>) {
         let Some(current) = &mut self.current else {

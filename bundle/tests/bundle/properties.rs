@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use casefile_bundle::{BundlePath, Limits, list, verify};
+use casefile_bundle::{BundlePath, Limits, list, scan, verify};
 use proptest::prelude::*;
 
-use crate::support::{Entries, Scratch, bundle, content, file, gunzip, gzip, read, tar_of};
+use crate::support::{
+    Entries, Keep, Kept, Scratch, bundle, content, file, gunzip, gzip, read, tar_of,
+};
 
 /// Content of the sizes that matter, some of it made of lines.
 fn some_content() -> impl Strategy<Value = Vec<u8>> {
@@ -237,5 +239,37 @@ proptest! {
         if !found.iter().any(|name| name == "casefile.json") {
             prop_assert_eq!(found, names);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn lines_that_blocks_of_a_stream_cut_come_back_whole(
+        lines in prop::collection::vec((1_usize..200, 1_usize..3000), 1..60),
+        most in prop_oneof![Just(u64::MAX), 200_000_u64..300_000],
+    ) {
+        let line = |(length, times): &(usize, usize)| {
+            let line = format!("{}\n", "x".repeat(length * times % 16_000));
+            line.repeat(1 + times % 9).into_bytes()
+        };
+        let text: Vec<u8> = lines.iter().flat_map(line).collect();
+        let limits = Limits { max_entry_bytes: most, ..Limits::default() };
+        let stream = tar_of(&[file("a", &text), file("b", b"1\n2"), file("c", &text)]);
+        let scratch = Scratch::new();
+        let (_, pieces) = scan(&scratch.file(&gzip(&stream)), &limits, &Keep).unwrap();
+        let read = |name: &str| -> Vec<u8> {
+            let own = pieces.iter().filter(|(path, ..)| path.as_str() == name);
+            own.flat_map(|(.., piece)| piece.bytes.clone()).collect()
+        };
+        let taken = text.len().min(usize::try_from(most).unwrap_or(usize::MAX));
+        for name in ["a", "c"] {
+            prop_assert_eq!(&read(name), &text[..taken]);
+        }
+        let whole = |piece: &Kept| piece.starts_line && (piece.ends_line || piece.last);
+        prop_assert!(pieces.iter().all(|(.., piece)| whole(piece)));
+        // A line that is cut is no piece of its own, and a block ends in no more than one.
+        let blocks = stream.len() / (256 << 10) + 1;
+        prop_assert!(pieces.len() <= blocks + 5, "{} of {blocks}", pieces.len());
     }
 }
