@@ -68,10 +68,11 @@ static MARKS: [(Grade, Form); 3] = [
 /// the beginning it is takes twice the time.
 static MARKED: Form = Form::made(|| {
     let all = any(&[&FATAL[..], &[ERROR_LEVEL, HINT]].concat());
-    let bounds = [".{0,20}", ".{0,60}", ".{0,100}", ".{0,200}"];
-    bounds
+    let bounds = ["{0,20}", "{0,60}", "{0,100}", "{0,200}"];
+    let all = bounds
         .iter()
-        .fold(all, |all, bound| all.replace(bound, ".*"))
+        .fold(all, |all, bound| all.replace(bound, "*"));
+    all.replace("{1,80}", "+")
 });
 
 fn any(sources: &[&str]) -> String {

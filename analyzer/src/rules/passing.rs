@@ -1,5 +1,6 @@
 //! The facts that pass the tests of signals.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -58,10 +59,18 @@ fn views_of<'r>(rows: &(&str, Range<usize>), looks: &[Asking<'r>], facts: &Facts
         let asking = looks.iter().filter(|(_, tests)| passes_all(tests));
         asking.map(|(name, _)| *name).collect()
     };
-    let mut wanted = |fields: &Value| !passing(fields).is_empty();
+    // What passes is asked once, of the fields that are tested.
+    let found = RefCell::new(Vec::new());
+    let mut wanted = |fields: &Value| {
+        found.replace(passing(fields));
+        !found.borrow().is_empty()
+    };
     let mut last: Option<Arc<Viewed>> = None;
     facts.each_view(rows.clone(), &names, &mut wanted, &mut |view| {
-        let asking = passing(&view.fields);
+        let asking = match names.is_empty() {
+            true => passing(&view.fields),
+            false => found.take(),
+        };
         let view = Arc::new(Viewed::new(view, last.as_deref()));
         last = Some(Arc::clone(&view));
         for name in asking {
