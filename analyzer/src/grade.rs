@@ -1,6 +1,9 @@
 //! How grave a line of a log is, told by how programs mark such lines and never by what went wrong.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use casefile_shapes::index::Index;
 
 use crate::form::Form;
 
@@ -74,6 +77,64 @@ static MARKED: Form = Form::made(|| {
         .fold(all, |all, bound| all.replace(bound, "*"));
     all.replace("{1,80}", "+")
 });
+
+/// Texts of which each marked message holds one, whatever their case, unless [`may_be_marked`] looks for it itself.
+const TEXTS: [&str; 36] = [
+    "fatal",
+    "panic",
+    "crit",
+    "emerg",
+    "alert",
+    "err",
+    "severe",
+    "\"level\"",
+    "caused by",
+    "uncaught",
+    "unhandled",
+    "exception",
+    "fail",
+    "fault",
+    "exit",
+    "exec",
+    "standard_init_linux",
+    "shared libraries",
+    "core dumped",
+    "oci runtime",
+    "cannot",
+    "can't",
+    "could not",
+    "couldn't",
+    "unable to",
+    "refused",
+    "denied",
+    "invalid",
+    "missing",
+    "not found",
+    "no such",
+    "timed out",
+    "timeout",
+    "expired",
+    "aborted",
+    "terminated",
+];
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(TEXTS.iter().map(|text| (*text, 0))));
+
+/// Whether a raw line may hold a marked message, which most do not: that is told without finding the message in it.
+pub fn may_be_marked(raw: &[u8]) -> bool {
+    // A record of JSON is written with escapes, and codes and pictures may stand within a word.
+    if raw.first() == Some(&b'{') || !raw.is_ascii() || memchr::memchr(b'\x1b', raw).is_some() {
+        return true;
+    }
+    let mut holds = false;
+    INDEX.search(raw, &mut |_| holds = true);
+    let is_digit = |at: usize| raw.get(at).is_some_and(u8::is_ascii_digit);
+    // `E1120`, and what a shell says: `run.sh: line 7: ...`.
+    holds
+        || memchr::memchr2_iter(b'E', b'F', raw).any(|at| is_digit(at + 1))
+        || memchr::memmem::find_iter(raw, b": ")
+            .any(|at| is_digit(at + 2) || raw[at + 2..].starts_with(b"line "))
+}
 
 fn any(sources: &[&str]) -> String {
     format!("(?:{})", sources.join(")|(?:"))
@@ -174,6 +235,18 @@ mod tests {
         ) {
             let is_marked = MARKS.iter().any(|(_, mark)| mark.is_match(&line));
             proptest::prop_assert!(!is_marked || MARKED.is_match(&line), "{}", line);
+        }
+
+        #[test]
+        fn a_raw_line_that_is_not_marked_holds_no_mark(
+            head in "(2026-11-20T10:00:00Z |\\[2026-11-20 10:00:00,123\\] |Jan 03 01:49:48 host kubelet\\[30\\]: |  |<3>)?",
+            line in "(F1120 10:|E1120 10:|exec |thread 'a' |x: 7: |run.sh: line 7: |PHP |[a-z ]{0,20}|\\{)?(level=(fatal|alert|crit|err|dpanic)|[\\[\"](FATAL|EMERG|ERR|SEVERE|error|crit|alert|emerg)[\\]\" ]|panicked at|\"level\": ?(60|50)|\"severity\":\"(fatal|emergency|severe)\"|(cannot|can't|could not|couldn't|unable to|refused|denied|invalid|missing|not found|no such|timed out|timeout|expired|exiting|aborted|terminated|failure) |Caused by: x|Uncaught x|UnhandledPromiseRejectionX: x|Fatal error: x|a\\.(Os)?(Error|Exception|Fault|Exit): x|[Ee]xited with an error|segmentation fault|core dumped|OCI runtime a failed|standard_init_linux.go|error while loading shared libraries)?[a-z: ]{0,9}",
+        ) {
+            let raw = format!("{head}{line}");
+            let origin = crate::lines::Origin::of("nodes/n/x.log", crate::lines::Channel::Text);
+            let text = origin.decode(raw.as_bytes(), 0).text.into_owned();
+            let is_marked = [&raw, &line, &text].into_iter().any(|text| grade(text) > Grade::Plain);
+            proptest::prop_assert!(!is_marked || may_be_marked(raw.as_bytes()), "{}", raw);
         }
     }
 

@@ -28,9 +28,11 @@ pub(super) fn of_piece(
 ) -> Ends {
     let head = &bytes[..bytes.len().min(BYTES)];
     let mut ends = Ends::default();
+    // All lines of a container's log are its pod's.
+    let is_of_one = origin.speaker.starts_with("pod/");
     for raw in head.split(|byte| *byte == b'\n').take(LINES) {
         keep(origin, raw, &mut ends.first);
-        if !is_first && !ends.first.is_empty() {
+        if (is_of_one || !is_first) && !ends.first.is_empty() {
             break;
         }
     }
@@ -38,6 +40,9 @@ pub(super) fn of_piece(
         let tail = &bytes[bytes.len().saturating_sub(BYTES)..];
         for raw in tail.rsplit(|byte| *byte == b'\n').take(LINES) {
             keep(origin, raw, &mut ends.last);
+            if is_of_one && !ends.last.is_empty() {
+                break;
+            }
         }
     }
     ends

@@ -191,6 +191,9 @@ fn last_words(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
         if raw.iter().all(u8::is_ascii_whitespace) || raw.starts_with(NOT_FETCHED) {
             continue;
         }
+        if best.is_some() && !grade::may_be_marked(raw) {
+            continue;
+        }
         let line = origin.decode(raw, offset);
         let text = grade::plain(&line.text);
         let found = match &best {
