@@ -31,15 +31,15 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     }
     let replaced = Replaced::of(pods);
     let mut found = Vec::new();
-    for (key, copies) in &by_name {
+    for pod in pods {
+        let key = (pod.data.namespace.as_str(), pod.data.name.as_str());
         // Several pastes may show one pod at different times; which is the last is not known.
+        let Some(copies) = by_name.remove(&key) else {
+            continue;
+        };
         let first = &copies[0].data;
-        let well = copies.iter().any(|pod| pod.data.healthy)
-            && !again::ends(
-                sources,
-                first,
-                containers.get(key).map_or(&[], Vec::as_slice),
-            );
+        let own = containers.get(&key).map_or(&[][..], Vec::as_slice);
+        let well = copies.iter().any(|pod| pod.data.healthy) && !again::ends(sources, first, own);
         let unread = |pod: &&Fact<Pod>| pod.data.phase.is_empty() && pod.data.state.is_empty();
         let is_manifest = copies.iter().all(unread)
             && sources
@@ -49,17 +49,9 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             continue;
         }
         // A describe tells more of a pod than a row of a table.
-        let told = copies.iter().max_by_key(|pod| {
-            let key = (pod.data.namespace.as_str(), pod.data.name.as_str());
-            (
-                pod.data.owner.len().min(1),
-                containers.get(&key).map_or(0, Vec::len),
-            )
-        });
+        let told = copies.iter().max_by_key(|pod| pod.data.owner.len().min(1));
         let Some(pod) = told else { continue };
-        let key = (pod.data.namespace.as_str(), pod.data.name.as_str());
-        let own = containers.get(&key).map_or(&[][..], Vec::as_slice);
-        let subject = format!("pod/{}/{}", pod.data.namespace, pod.data.name);
+        let subject = format!("pod/{}/{}", first.namespace, first.name);
         found.push((subject, *pod, own));
     }
     found.sort_unstable_by(|(one, ..), (other, ..)| one.cmp(other));
