@@ -36,22 +36,17 @@ struct Queues {
     asleep: usize,
 }
 
-/// A piece with fewer bytes is worth waking nobody: it is a line that two blocks hold a part of, and the block behind it
-/// follows at once.
+/// For a piece with fewer bytes nobody is woken: most often others follow at once.
 const SMALL: usize = 16 << 10;
-/// So many pieces wait before a second worker is woken, and each further one: a worker that is woken for one piece puts the
-/// reading thread off its core, and another core idles.
+/// So many pieces wait before a worker is woken for them whatever they are, and each further one: a worker that is woken for
+/// one piece puts the reading thread off its core, and another core idles.
 const MANY: usize = 4;
 
 impl Queues {
     /// Whether a worker is to be woken for a piece of so many bytes that was put in line; it counts as awake from then on.
     fn wakes_for(&mut self, bytes: usize) -> bool {
-        let sleep_all = self.asleep >= self.workers;
-        let wakes = self.asleep > 0
-            && match sleep_all {
-                true => bytes >= SMALL,
-                false => self.pieces.len() >= MANY,
-            };
+        let is_first = self.asleep >= self.workers && bytes >= SMALL;
+        let wakes = self.asleep > 0 && (is_first || self.pieces.len() >= MANY);
         self.asleep -= usize::from(wakes);
         wakes
     }
