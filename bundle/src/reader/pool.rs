@@ -28,6 +28,8 @@ pub(crate) type Kept<T> = (Arc<EntryInfo>, u32, T);
 #[derive(Default)]
 struct Queues {
     pieces: VecDeque<OwnedPiece>,
+    /// Bytes of the pieces.
+    bytes: usize,
     members: VecDeque<MemberJob>,
     inflated: BTreeMap<u64, Inflated>,
     closed: bool,
@@ -38,17 +40,24 @@ struct Queues {
 
 /// For a piece with fewer bytes nobody is woken: most often others follow at once.
 const SMALL: usize = 16 << 10;
-/// So many pieces wait before a worker is woken for them whatever they are, and each further one: a worker that is woken for
-/// one piece puts the reading thread off its core, and another core idles.
-const MANY: usize = 4;
+/// So many bytes wait before a further worker is woken for them: a worker that is woken for little puts the reading thread off
+/// its core, and another core idles.
+const MUCH: usize = 1 << 20;
+/// So many pieces count as much, whatever they hold.
+const MANY: usize = 8;
 
 impl Queues {
     /// Whether a worker is to be woken for a piece of so many bytes that was put in line; it counts as awake from then on.
     fn wakes_for(&mut self, bytes: usize) -> bool {
         let is_first = self.asleep >= self.workers && bytes >= SMALL;
-        let wakes = self.asleep > 0 && (is_first || self.pieces.len() >= MANY);
+        let wakes = self.asleep > 0 && (is_first || self.is_much(1));
         self.asleep -= usize::from(wakes);
         wakes
+    }
+
+    /// Whether so many times as much waits as a worker is woken for.
+    fn is_much(&self, times: usize) -> bool {
+        self.bytes >= MUCH * times || self.pieces.len() >= MANY * times
     }
 
     /// Whether a worker is to be woken for anything else.
@@ -92,7 +101,7 @@ impl Shared {
 
     /// Members that may be on their way at the same time.
     pub(crate) fn members_in_flight(&self) -> usize {
-        (self.threads * 4).clamp(8, 32)
+        (self.threads * 2).clamp(4, 32)
     }
 
     /// Puts a member in line. Its result is asked for with its index.
@@ -122,7 +131,7 @@ impl Shared {
     pub(crate) fn push(&self, piece: OwnedPiece) {
         let bytes = piece.bytes().len();
         let mut queues = self.lock();
-        while queues.pieces.len() >= self.most_pieces() {
+        while queues.is_much(self.threads) {
             // All of them may be too small to have woken anybody.
             if queues.wakes() {
                 self.work.notify_one();
@@ -133,16 +142,12 @@ impl Shared {
                 .unwrap_or_else(PoisonError::into_inner);
         }
         queues.pieces.push_back(piece);
+        queues.bytes += bytes;
         let wakes = queues.wakes_for(bytes);
         drop(queues);
         if wakes {
             self.work.notify_one();
         }
-    }
-
-    /// Pieces that wait at the same time.
-    fn most_pieces(&self) -> usize {
-        self.threads * 4
     }
 
     /// Says that nothing more will be put in line; queued pieces are still worked off.
@@ -160,7 +165,8 @@ impl Shared {
         loop {
             if let Some(piece) = queues.pieces.pop_front() {
                 // The reading thread goes on once there is room for several.
-                let has_room = queues.pieces.len() <= self.most_pieces() / 2;
+                queues.bytes -= piece.bytes().len();
+                let has_room = !queues.is_much(self.threads.div_ceil(2));
                 drop(queues);
                 if has_room {
                     self.room.notify_one();
