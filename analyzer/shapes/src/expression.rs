@@ -164,9 +164,11 @@ impl Expression {
     /// The expression without bounds that most lines of a shape are shorter than: these are less than twice as long. Where no
     /// bound is as wide, without the widest, if the shape itself is shorter.
     fn wide_enough(&self, shape: usize) -> Option<&Loose> {
-        let all = self.loose();
-        let widest = || all.last().filter(|one| one.least > shape);
-        all.iter()
+        // Up to the least bound it is known already.
+        let (_, wider) = self.loose().split_first()?;
+        let widest = || wider.last().filter(|one| one.least > shape);
+        wider
+            .iter()
             .find(|one| one.least >= 2 * shape)
             .or_else(widest)
     }
