@@ -14,6 +14,7 @@ mod clusters;
 mod contradiction;
 mod damaged;
 mod dresses;
+mod ids;
 mod noise;
 mod prose;
 mod recorded;
