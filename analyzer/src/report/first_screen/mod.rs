@@ -95,7 +95,7 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         rows.push(row("Proof", proof));
     }
     rows.extend(next(analysis).map(|text| row("Also found", text)));
-    rows.extend(unexplained(analysis).map(|text| row("Also failing", text)));
+    rows.extend(unexplained(analysis).map(|text| row("Also fails", text)));
     rows.extend(unknown::left_open(analysis));
     rows
 }
