@@ -39,13 +39,14 @@ impl Analyzer {
         };
         let mut best: Vec<Assessment<'_>> = Vec::new();
         let mut left = Vec::new();
-        for part in apart.parts() {
+        for (cluster, part) in apart.parts().into_iter().enumerate() {
             let instead = self.others_blank(input, scanned, &apart, part);
             let mut own = scan::scan_with(self.input(input), self.reading(), &instead)
                 .map_err(AnalyzeError::Open)?;
             derive::run(&mut own);
             let available = Availability::of(&own.summary, &own.paths);
-            let judged = engine::assess(&self.set, &own.facts, &own.hits, &available, self.at);
+            let mut judged = engine::assess(&self.set, &own.facts, &own.hits, &available, self.at);
+            judged.iter_mut().for_each(|one| one.cluster = cluster);
             left.extend(self.left(&own, &judged));
             if best.is_empty() {
                 best = judged;

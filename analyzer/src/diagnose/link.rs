@@ -118,9 +118,10 @@ fn better<'a, 'r>(one: &Assessment<'r>, told: &[&'a Assessment<'r>]) -> Option<&
         let is_likely = other.verdict <= Some(Verdict::Likely) && share_a_line(one, other);
         !other.rule.file.catch_all && (as_sure || is_likely)
     };
-    let general = one.rule.file.catch_all.then_some(told);
-    let specific = general.and_then(|told| told.iter().find(specific));
-    let surer = || told.iter().find(|other| reads_the_same(one, other));
+    let of_same = || told.iter().filter(|other| other.cluster == one.cluster);
+    let is_general = one.rule.file.catch_all;
+    let specific = of_same().filter(|_| is_general).find(specific);
+    let surer = || of_same().find(|other| reads_the_same(one, other));
     specific.or_else(surer).copied()
 }
 
@@ -221,6 +222,7 @@ mod tests {
             decided_by: None,
             held_back: None,
             looked_at: Vec::new(),
+            cluster: 0,
         }
     }
 

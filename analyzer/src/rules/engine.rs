@@ -50,6 +50,8 @@ pub struct Assessment<'r> {
     pub held_back: Option<String>,
     /// What speaks against it and was looked at.
     pub looked_at: Vec<Looked<'r>>,
+    /// Which of several clusters it is about, by number; 0 where the input is of one.
+    pub cluster: usize,
 }
 
 impl Assessment<'_> {
@@ -292,6 +294,7 @@ fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -
         decided_by,
         held_back: judged.held_back,
         looked_at,
+        cluster: 0,
     }
 }
 
