@@ -39,7 +39,10 @@ impl Columns {
     pub(super) fn row(&mut self, label: &str, text: &str) {
         let inner = text.len() - text.trim_start().len();
         let text = shown(text);
-        debug_assert!(label.len() < LABEL, "{label} leaves no blank before its text");
+        debug_assert!(
+            label.len() < LABEL,
+            "{label} leaves no blank before its text"
+        );
         let room = self.width - LABEL - inner;
         for (nth, line) in wrap(&text, room).into_iter().enumerate() {
             let label = if nth == 0 { label } else { "" };
