@@ -7,58 +7,15 @@
 
 use std::collections::HashSet;
 
-use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, Transition, WhichCaptures};
-use regex_automata::util::look::Look;
+use regex_automata::nfa::thompson::{NFA, State, Transition};
 use regex_automata::util::primitives::StateID;
-use regex_syntax::hir::Hir;
 
 use crate::alphabet;
-use crate::ascii;
+use crate::automaton::Automaton;
 use crate::runs::{Letters, Run};
-use crate::shape::{DIGITS, DRAWN, HEX, ID, MIXED, is_open};
-use crate::steps::after;
+use crate::shape::{DRAWN, HEX, ID, MIXED, is_open};
+use crate::steps::{after, is_boundary, transitions};
 use crate::words::Words;
-
-/// Size of an automaton in bytes; a larger one is not asked.
-const LARGEST: usize = 1 << 17;
-
-/// The automaton of an expression for ASCII, without its wide bounds: it matches whatever the expression matches.
-pub fn automaton(source: &str) -> Option<NFA> {
-    compiled(&ascii::without_any_bounds(source)?, WhichCaptures::None)
-}
-
-/// The automaton of an expression for ASCII; none where it is too large.
-pub fn compiled(hir: &Hir, captures: WhichCaptures) -> Option<NFA> {
-    let config = Config::new()
-        .utf8(false)
-        .nfa_size_limit(Some(LARGEST))
-        .which_captures(captures);
-    Compiler::new().configure(config).build_from_hir(hir).ok()
-}
-
-/// Some bytes.
-#[derive(Default)]
-struct Bytes([u64; 4]);
-
-impl Bytes {
-    /// Those over which some of these states lead on.
-    fn of(nfa: &NFA, states: &[StateID]) -> Self {
-        let mut all = Self::default();
-        for one in states
-            .iter()
-            .flat_map(|state| transitions(nfa.state(*state)))
-        {
-            for byte in one.start..=one.end {
-                all.0[usize::from(byte / 64)] |= 1 << (byte % 64);
-            }
-        }
-        all
-    }
-
-    fn has(&self, byte: u8) -> bool {
-        self.0[usize::from(byte / 64)] & (1 << (byte % 64)) != 0
-    }
-}
 
 /// Follows automata over shapes.
 #[derive(Default)]
@@ -66,11 +23,6 @@ pub struct Follower {
     /// States that wait for a byte, now and after the next one.
     now: Vec<StateID>,
     next: Vec<StateID>,
-    /// Those in which a match begins, and those in which one begins that need not begin at a word boundary.
-    start: Vec<StateID>,
-    start_inside: Vec<StateID>,
-    /// The bytes that some match begins with.
-    begins: Bytes,
     /// The generation in which a state was last reached, for each numbered run.
     reached: Vec<u32>,
     generation: u32,
@@ -85,21 +37,15 @@ pub struct Follower {
 
 impl Follower {
     /// Whether some line of the shape may be matched. In shapes the words stand as they are.
-    pub fn may_match(&mut self, nfa: &NFA, words: &Words, shape: &[u8]) -> bool {
-        self.renew(nfa);
-        self.turn(Some(DIGITS));
-        if self.close(nfa, nfa.start_anchored(), Run::FREE) {
+    pub fn may_match(&mut self, automaton: &Automaton, words: &Words, shape: &[u8]) -> bool {
+        if automaton.start().is_none() {
             return true;
         }
-        self.start_inside = self.open.iter().map(|(_, state)| *state).collect();
-        self.turn(None);
-        self.close(nfa, nfa.start_anchored(), Run::FREE);
-        std::mem::swap(&mut self.start, &mut self.next);
-        self.begins = Bytes::of(nfa, &self.start);
+        self.renew(automaton.nfa());
         self.now.clear();
         shape.iter().any(|byte| match is_open(*byte) {
-            true => self.over_open(nfa, words, *byte),
-            false => self.over_byte(nfa, *byte),
+            true => self.over_open(automaton, words, *byte),
+            false => self.over_byte(automaton, *byte),
         })
     }
 
@@ -122,35 +68,38 @@ impl Follower {
     }
 
     /// One byte that is known; true where a match was reached.
-    fn over_byte(&mut self, nfa: &NFA, byte: u8) -> bool {
-        let begins = self.begins.has(byte);
+    fn over_byte(&mut self, automaton: &Automaton, byte: u8) -> bool {
+        let begins = automaton.begins_with(byte);
         if !begins && self.now.is_empty() {
             return false;
         }
         self.turn(None);
-        let (now, start) = (
-            std::mem::take(&mut self.now),
-            std::mem::take(&mut self.start),
-        );
-        let begin = start.iter().filter(|_| begins);
-        let mut from = now.iter().chain(begin);
-        let may = from.any(|state| {
+        let nfa = automaton.nfa();
+        let now = std::mem::take(&mut self.now);
+        let begin = automaton.start().filter(|_| begins).into_iter().flatten();
+        let may = now.iter().chain(begin).any(|state| {
             after(nfa.state(*state), byte).is_some_and(|to| self.close(nfa, to, Run::FREE))
         });
-        self.start = start;
         self.now = std::mem::replace(&mut self.next, now);
         may
     }
 
     /// An open place: one or more bytes of its kind; true where a match was reached.
-    fn over_open(&mut self, nfa: &NFA, words: &Words, kind: u8) -> bool {
+    fn over_open(&mut self, automaton: &Automaton, words: &Words, kind: u8) -> bool {
+        if self.now.is_empty() && !automaton.begins_at(kind) {
+            return false;
+        }
         self.turn(Some(kind));
+        let nfa = automaton.nfa();
         // A place of base 16, or of digits and letters, holds a digit, which may come later.
         let first = Run {
             has_digit: !matches!(kind, HEX | MIXED),
             ..Run::FREE
         };
-        let from = self.now.iter().chain(&self.start);
+        let from = self
+            .now
+            .iter()
+            .chain(automaton.start().into_iter().flatten());
         self.open.extend(from.map(|state| (first, *state)));
         // A match may begin anywhere inside.
         const MIXED_RUNS: [Run; 5] = [
@@ -167,7 +116,7 @@ impl Follower {
         };
         let inside = runs
             .iter()
-            .flat_map(|run| self.start_inside.iter().map(|state| (*run, *state)));
+            .flat_map(|run| automaton.inside().iter().map(|state| (*run, *state)));
         self.open.extend(inside);
         while let Some((run, state)) = self.open.pop() {
             let may = transitions(nfa.state(state)).any(|one| match kind {
@@ -279,36 +228,9 @@ impl Follower {
     }
 }
 
-fn is_boundary(look: Look) -> bool {
-    matches!(look, Look::WordAscii | Look::WordUnicode)
-}
-
 /// Whether a transition takes some byte of a range.
 fn within(one: Transition, (first, last): (u8, u8)) -> bool {
     one.start <= last && one.end >= first
-}
-
-/// Over which bytes a state leads where.
-fn transitions(state: &State) -> impl Iterator<Item = Transition> + '_ {
-    let single = match state {
-        State::ByteRange { trans } => std::slice::from_ref(trans),
-        State::Sparse(all) => &all.transitions[..],
-        _ => &[],
-    };
-    let dense = match state {
-        State::Dense(all) => Some(all),
-        _ => None,
-    };
-    let each = dense.into_iter().flat_map(|all| {
-        let to = |byte| all.matches_byte(byte);
-        (0..=u8::MAX).filter_map(move |byte| Some((byte, to(byte)?)))
-    });
-    let each = each.map(|(byte, next)| Transition {
-        start: byte,
-        end: byte,
-        next,
-    });
-    single.iter().copied().chain(each)
 }
 
 #[cfg(test)]
@@ -344,7 +266,7 @@ mod tests {
             shape::unescape(&shape, &mut said).then_some(())?;
             shape = said;
         }
-        let nfa = automaton(source).unwrap();
+        let nfa = Automaton::of(source).unwrap();
         Some(Follower::default().may_match(&nfa, &words, &shape))
     }
 

@@ -1,107 +1,114 @@
 //! Whether an expression matches every line of a shape, whatever stands at its open places: where each of them is gone over
 //! by a part that takes any letters and digits (`pulled .* in`), or lies outside of what matches.
 
-use regex_automata::nfa::thompson::NFA;
 use regex_automata::util::primitives::StateID;
 
+use crate::automaton::Automaton;
 use crate::shape::{is_open, may_stand_at};
-use crate::steps::{after, holds, waiting, waiting_at_start};
+use crate::steps::{Waiting, after, holds};
 
 /// Whether an automaton without captures, which need not match at the beginning, matches every line of a shape. Where that
 /// is not found it may all the same.
-pub(crate) fn matches_always(nfa: &NFA, shape: &[u8]) -> bool {
-    let search = Search { nfa };
-    let begins = begins(nfa);
-    let mut reached: Vec<StateID> = Vec::new();
+pub(crate) fn matches_always(automaton: &Automaton, shape: &[u8]) -> bool {
+    let mut search = Search {
+        automaton,
+        reached: Vec::new(),
+        common: Vec::new(),
+        next: Vec::new(),
+        waiting: Waiting::default(),
+    };
+    let nfa = automaton.nfa();
     for at in 0..=shape.len() {
         let byte = shape.get(at).copied();
-        if byte.is_none_or(|byte| begins[usize::from(byte)]) {
-            reached.push(nfa.start_anchored());
+        // What begins in an open place may begin elsewhere in another line, but an anchor before it may hold.
+        if byte.is_none_or(|byte| is_open(byte) || automaton.begins_with(byte)) {
+            search.reached.push(nfa.start_anchored());
         }
-        if reached.is_empty() {
+        if search.reached.is_empty() {
             continue;
         }
         let before = at.checked_sub(1).map(|at| shape[at]);
-        let Some(states) = waiting(nfa, &reached, |look| {
-            holds(look, before, byte) == Some(true)
-        }) else {
+        let anchored = |look| holds(look, before, byte) == Some(true);
+        if search.waiting.reach(nfa, &search.reached, anchored) {
             return true;
-        };
-        reached = match byte {
-            Some(kind) if is_open(kind) => search.over_open(&states, kind),
-            Some(byte) => search.over(&states, byte),
+        }
+        match byte {
+            Some(kind) if is_open(kind) => search.over_open(kind),
+            Some(byte) => search.over(byte),
             None => return false,
-        };
+        }
     }
     false
 }
 
-struct Search<'n> {
-    nfa: &'n NFA,
+struct Search<'a> {
+    automaton: &'a Automaton,
+    /// The states that every line of the shape leads to, in order.
+    reached: Vec<StateID>,
+    /// What is left of them while an open place is gone over.
+    common: Vec<StateID>,
+    next: Vec<StateID>,
+    waiting: Waiting,
 }
 
 impl Search<'_> {
-    /// Where these states lead to over a byte.
-    fn over(&self, states: &[StateID], byte: u8) -> Vec<StateID> {
-        let all = states.iter();
-        let next = all.filter_map(|state| after(self.nfa.state(*state), byte));
-        sorted(next.collect())
+    /// Goes from the waiting states over a byte.
+    fn over(&mut self, byte: u8) {
+        self.step(byte);
+        std::mem::swap(&mut self.reached, &mut self.next);
     }
 
-    /// Where they lead to over an open place, whatever and however much stands there.
-    fn over_open(&self, states: &[StateID], kind: u8) -> Vec<StateID> {
-        let mut reached = self.over_any(states, kind);
+    /// Goes from them over an open place, whatever and however much stands there.
+    fn over_open(&mut self, kind: u8) {
+        self.over_any(kind);
+        std::mem::swap(&mut self.reached, &mut self.common);
         loop {
             // Between letters and digits.
             let inside = |look| holds(look, Some(kind), Some(kind)) == Some(true);
-            let Some(states) = waiting(self.nfa, &reached, inside) else {
-                // A match inside, over all that may stand there.
-                return reached;
-            };
-            let next = self.over_any(&states, kind);
-            let before = reached.len();
-            reached.retain(|state| next.binary_search(state).is_ok());
+            let nfa = self.automaton.nfa();
+            if self.reached.is_empty() || self.waiting.reach(nfa, &self.reached, inside) {
+                // A match inside goes over all that may stand there.
+                return;
+            }
+            self.over_any(kind);
+            let before = self.reached.len();
+            let Self {
+                reached, common, ..
+            } = self;
+            reached.retain(|state| common.binary_search(state).is_ok());
             if reached.len() == before {
-                return reached;
+                return;
             }
         }
     }
 
-    /// Where they lead to over each byte that may stand at an open place.
-    fn over_any(&self, states: &[StateID], kind: u8) -> Vec<StateID> {
+    /// Finds where they lead to over each byte that may stand at an open place.
+    fn over_any(&mut self, kind: u8) {
         let mut bytes = (0..0x80u8).filter(|byte| may_stand_at(*byte, kind));
-        let mut common = match bytes.next() {
-            Some(byte) => self.over(states, byte),
-            None => Vec::new(),
-        };
+        if let Some(byte) = bytes.next() {
+            self.step(byte);
+        }
+        std::mem::swap(&mut self.common, &mut self.next);
         for byte in bytes {
-            if common.is_empty() {
+            if self.common.is_empty() {
                 break;
             }
-            let next = self.over(states, byte);
+            self.step(byte);
+            let Self { common, next, .. } = self;
             common.retain(|state| next.binary_search(state).is_ok());
         }
-        common
     }
-}
 
-/// The bytes that some match begins with, anchors left aside; all of them where one may be empty.
-fn begins(nfa: &NFA) -> [bool; 256] {
-    let Some(states) = waiting_at_start(nfa) else {
-        return [true; 256];
-    };
-    std::array::from_fn(|byte| {
-        u8::try_from(byte).is_ok_and(|byte| {
-            let mut states = states.iter();
-            is_open(byte) || states.any(|state| after(nfa.state(*state), byte).is_some())
-        })
-    })
-}
-
-fn sorted(mut states: Vec<StateID>) -> Vec<StateID> {
-    states.sort_unstable();
-    states.dedup();
-    states
+    /// Finds where they lead to over a byte.
+    fn step(&mut self, byte: u8) {
+        let nfa = self.automaton.nfa();
+        let states = self.waiting.states.iter();
+        let next = states.filter_map(|state| after(nfa.state(*state), byte));
+        self.next.clear();
+        self.next.extend(next);
+        self.next.sort_unstable();
+        self.next.dedup();
+    }
 }
 
 #[cfg(test)]
@@ -109,7 +116,6 @@ mod tests {
     use regex::bytes::Regex;
 
     use super::*;
-    use crate::abstract_match::automaton;
     use crate::shape;
     use crate::words::Words;
 
@@ -136,7 +142,7 @@ mod tests {
             let words = Words::of(["pull", "not"].into_iter());
             let shape = shape::of(line.as_bytes(), false, &words).unwrap();
             for source in SOURCES {
-                if matches_always(&automaton(source).unwrap(), &shape) {
+                if matches_always(&Automaton::of(source).unwrap(), &shape) {
                     let is_match = Regex::new(source).unwrap().is_match(line.as_bytes());
                     proptest::prop_assert!(is_match, "{} in {:?}", source, line);
                 }
@@ -149,7 +155,7 @@ mod tests {
         let words = Words::of(std::iter::empty());
         let always = |source: &str, line: &str| {
             let shape = shape::of(line.as_bytes(), false, &words).unwrap();
-            matches_always(&automaton(source).unwrap(), &shape)
+            matches_always(&Automaton::of(source).unwrap(), &shape)
         };
         let line = "Failed to pull registry/a:12b4 for web-5d8f9-x7k2p: 401 Unauthorized";
         for (source, expected) in [

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use regex_automata::nfa::thompson::{NFA, State, WhichCaptures};
+use regex_automata::nfa::thompson::{NFA, State};
 use regex_automata::util::primitives::{PatternID, StateID};
 
-use crate::abstract_match::compiled;
 use crate::ascii;
+use crate::automaton::Automaton;
 use crate::shape::{is_open, may_stand_at};
-use crate::steps::{after, holds, waiting_at_start};
+use crate::steps::{after, holds};
 
 /// The automaton of an expression for ASCII, with its captures.
-pub(crate) fn automaton(source: &str) -> Option<NFA> {
-    compiled(&ascii::narrowed(source)?, WhichCaptures::All)
+pub(crate) fn automaton(source: &str) -> Option<Automaton> {
+    Automaton::with_captures(&ascii::narrowed(source)?)
 }
 
 /// States at places of a shape that are told apart, a bit each; of more it is not asked.
@@ -22,7 +22,11 @@ const MOST_PLACES: usize = 4 << 20;
 ///
 /// It is followed as a search that goes back does: the first that is found is what every search finds. Wherever that
 /// depends on what stands at an open place it is given up.
-pub(crate) fn captured<'n>(nfa: &'n NFA, shape: &[u8]) -> Option<Vec<(&'n str, Range<usize>)>> {
+pub(crate) fn captured<'n>(
+    automaton: &'n Automaton,
+    shape: &[u8],
+) -> Option<Vec<(&'n str, Range<usize>)>> {
+    let nfa = automaton.nfa();
     let places = nfa.states().len() * (shape.len() + 1);
     if places > MOST_PLACES {
         return None;
@@ -34,9 +38,10 @@ pub(crate) fn captured<'n>(nfa: &'n NFA, shape: &[u8]) -> Option<Vec<(&'n str, R
         slots: vec![None; nfa.group_info().slot_len()],
     };
     for start in 0..=shape.len() {
-        if shape.get(start).is_some_and(|byte| is_open(*byte)) && search.may_begin_in(shape[start])
-        {
-            return None;
+        match shape.get(start) {
+            Some(place) if is_open(*place) && automaton.begins_at(*place) => return None,
+            Some(byte) if !is_open(*byte) && !automaton.begins_with(*byte) => continue,
+            _ => {}
         }
         search.slots.fill(None);
         match search.from(start) {
@@ -136,12 +141,6 @@ impl Search<'_> {
         let before = *sixty_four;
         *sixty_four |= bit;
         before & bit != 0
-    }
-
-    /// Whether a match may begin at an open place of a kind, anchors left aside.
-    fn may_begin_in(&self, kind: u8) -> bool {
-        let may = |state: StateID| may_go_over(self.nfa.state(state), kind);
-        waiting_at_start(self.nfa).is_none_or(|states| states.into_iter().any(may))
     }
 }
 

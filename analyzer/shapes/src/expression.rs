@@ -4,11 +4,10 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use regex::{Regex, RegexBuilder};
-use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 
-use crate::abstract_match::compiled;
 use crate::always::matches_always;
-use crate::shape::{self, is_open};
+use crate::automaton::Automaton;
+use crate::shape::is_open;
 use crate::tries::{Compiled, Tries};
 use crate::{ascii, captured};
 
@@ -29,7 +28,7 @@ pub struct Expression {
     loose: OnceLock<Vec<Loose>>,
     full: OnceLock<Option<Regex>>,
     /// The automaton that tells what it captures in lines of a shape.
-    telling: OnceLock<Option<NFA>>,
+    telling: OnceLock<Option<Automaton>>,
 }
 
 /// An expression without bounds from this one on: texts up to that length it matches as the whole expression does.
@@ -38,7 +37,7 @@ struct Loose {
     least: usize,
     compiled: OnceLock<Option<Arc<Compiled>>>,
     /// The automaton that tells whether it matches every line of a shape.
-    automaton: OnceLock<Option<NFA>>,
+    automaton: OnceLock<Option<Automaton>>,
 }
 
 impl Expression {
@@ -141,19 +140,16 @@ impl Expression {
 
     /// Up to which length, in bytes, it matches every line of a shape, if it has no captures; none where that is not known.
     /// The automaton is its own without wide bounds.
-    pub fn matches_always(&self, tries: &Tries, automaton: &NFA, shape: &[u8]) -> Option<usize> {
-        let (regex, longest) = self.without_captures()?;
-        // Most match no line of the shape, which one of them tells.
-        let line: Vec<u8> = shape.iter().map(|byte| shape::sample(*byte)).collect();
-        let is_match = regex.find(tries, &line).is_some();
-        if !is_match || !matches_always(automaton, shape) {
+    pub fn matches_always(&self, automaton: &Automaton, shape: &[u8]) -> Option<usize> {
+        let (_, longest) = self.without_captures()?;
+        if !matches_always(automaton, shape) {
             return None;
         }
         let wider = (longest < 2 * shape.len()).then(|| self.wide_enough(shape.len()));
         let wider = wider.flatten().filter(|one| {
             let automaton = one.automaton.get_or_init(|| {
                 let expression = ascii::without_bounds(&self.source, one.least)?;
-                compiled(&expression, WhichCaptures::None)
+                Automaton::without_captures(&expression)
             });
             let automaton = automaton.as_ref();
             automaton.is_some_and(|automaton| matches_always(automaton, shape))
@@ -185,6 +181,13 @@ impl Expression {
             .map(|(name, at)| Some((name, text(at)?)))
             .collect();
         named.filter(|named| !named.is_empty())
+    }
+
+    /// Whether it matches a text that is ASCII.
+    pub fn matches(&self, tries: &Tries, text: &str) -> bool {
+        let is_match = |regex: &Compiled, text: &str| regex.is_match(tries, text);
+        self.deciding(text, is_match)
+            .is_some_and(|regex| is_match(regex, text))
     }
 
     /// Whether it matches.
@@ -223,7 +226,7 @@ impl Expression {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abstract_match::automaton;
+    use crate::shape;
     use crate::words::Words;
 
     const SOURCES: [&str; 9] = [
@@ -255,8 +258,8 @@ mod tests {
                     proptest::prop_assert!(expression.is_match(&line), "{} {}", source, line);
                     proptest::prop_assert_eq!(expression.captures(&Tries::default(), &line), Some(Named::new()));
                 }
-                let automaton = automaton(source).unwrap();
-                let longest = expression.matches_always(&Tries::default(), &automaton, &shape);
+                let automaton = Automaton::of(source).unwrap();
+                let longest = expression.matches_always(&automaton, &shape);
                 if longest.is_some_and(|longest| line.len() <= longest) {
                     proptest::prop_assert!(expression.is_match(&line), "{} {}", source, line);
                 }
@@ -270,9 +273,9 @@ mod tests {
         let line = b"pull of 17 images for web-12 from registry: 4 unauthorized";
         let shape = shape::of(line, false, &words).unwrap();
         let longest = |source: &str| {
-            let automaton = automaton(source)?;
+            let automaton = Automaton::of(source)?;
             let expression = Expression::new(source);
-            expression.matches_always(&Tries::default(), &automaton, &shape)
+            expression.matches_always(&automaton, &shape)
         };
         assert_eq!(longest("pull.{0,300}unauthorized"), Some(300));
         assert_eq!(

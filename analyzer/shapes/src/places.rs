@@ -1,6 +1,6 @@
 //! Places in texts that begin alike, and the ways that lead from one to the next: the tree of [`crate::radix`].
 
-use crate::shape::DIGITS;
+use crate::shape::{DIGITS, HEX};
 
 /// Ways that lead on from one place over numbers and ids: they are tried one after another.
 const MOST_OPEN: usize = 64;
@@ -52,6 +52,9 @@ pub(crate) type Token = [u8; 16];
 
 /// That of most numbers.
 pub(crate) const NUMBER: Token = token_of_bytes(&[DIGITS]);
+
+/// That of a number in base 16.
+pub(crate) const HEX_NUMBER: Token = token_of_bytes(&[HEX]);
 
 /// All places, each told by its number.
 #[derive(Default)]
@@ -268,6 +271,11 @@ fn number(number: usize) -> u32 {
 /// The shape of a number or an id as it is looked up.
 pub(crate) fn token(shape: &[u8]) -> Option<Token> {
     (shape.len() < size_of::<Token>()).then(|| token_of_bytes(shape))
+}
+
+/// The same of so many bytes of a shape, the first one highest.
+pub(crate) const fn token_of(shape: u128, bytes: u32) -> Token {
+    ((bytes as u128) << (8 * bytes) | shape).to_le_bytes()
 }
 
 /// The same of one that is short enough. Put together in a register: what is written byte by byte and read at once makes a

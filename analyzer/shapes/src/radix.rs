@@ -2,8 +2,9 @@
 //! as it is. Most lines are of such a shape, and none has to be written for them.
 
 use crate::before::Before;
-use crate::places::{NONE, NUMBER, Places, token};
-use crate::shape::{DIGIT, OTHER, is_short_number, next_token, open_token, token_at};
+use crate::places::{NONE, Places};
+use crate::shape::{DIGIT, OTHER, next_token, token_at};
+use crate::tokens::Tokens;
 use crate::words::Words;
 
 /// Bytes that a tree takes at most. One that outgrows them is forgotten and grows anew.
@@ -26,8 +27,7 @@ pub struct Radix {
     /// What kind of text is looked for: texts of one follow one another.
     kind: Option<[u8; 2]>,
     before: Before<u32>,
-    /// The shape of the present number or id.
-    token: Vec<u8>,
+    tokens: Tokens,
 }
 
 impl Radix {
@@ -68,18 +68,9 @@ impl Radix {
                 here = self.places.child(node, next)?;
                 continue;
             }
-            let token = match is_short_number(&text[at..], (length, kinds), words) {
-                true => {
-                    at += length;
-                    NUMBER
-                }
-                false => {
-                    self.token.clear();
-                    at += open_token(&text[at..], (length, kinds), words, &mut self.token);
-                    token(&self.token)?
-                }
-            };
-            here = self.places.way(node, token)?;
+            let (step, length) = self.tokens.step(&text[at..], (length, kinds), words)?;
+            at += length;
+            here = self.places.way(self.places.at(here), step)?;
             self.before.note(text, (at, here), words);
         }
     }
@@ -103,12 +94,13 @@ impl Radix {
         let mut at = 0;
         while let Some((start, kinds)) = next_token(text, at, is_escaped) {
             here = self.places.along(here, &text[at..start]);
-            self.token.clear();
-            at = start + open_token(&text[start..], kinds, words, &mut self.token);
-            let Some(next) = token(&self.token).and_then(|token| self.places.over(here, token))
-            else {
+            let step = self.tokens.step(&text[start..], kinds, words);
+            let over =
+                step.and_then(|(step, length)| Some((self.places.over(here, step)?, length)));
+            let Some((next, length)) = over else {
                 return;
             };
+            at = start + length;
             here = next;
         }
         here = self.places.along(here, &text[at..]);
@@ -133,7 +125,7 @@ mod tests {
 
     use super::*;
     use crate::places::token;
-    use crate::shape;
+    use crate::shape::{self, open_token};
 
     /// The shapes of the numbers and ids of a text.
     fn tokens(text: &[u8], is_escaped: bool, words: &Words) -> impl Iterator<Item = Vec<u8>> {

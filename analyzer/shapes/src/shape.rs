@@ -159,7 +159,7 @@ pub fn open_token(
 /// Whether digits and letters that a text begins with are a number and no more, as most are: it is shorter than all words that
 /// stand among digits, and nothing behind it matters.
 #[inline]
-pub fn is_short_number(text: &[u8], (length, kinds): (usize, u8), words: &Words) -> bool {
+fn is_short_number(text: &[u8], (length, kinds): (usize, u8), words: &Words) -> bool {
     kinds == DIGIT && length < words::SHORTEST && !words.joins(text.get(length))
 }
 

@@ -1,6 +1,6 @@
 //! Steps of automata over shapes, which have bytes that are known and open places.
 
-use regex_automata::nfa::thompson::{NFA, State};
+use regex_automata::nfa::thompson::{NFA, State, Transition};
 use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 use regex_syntax::is_word_byte;
@@ -17,36 +17,75 @@ pub(crate) fn after(state: &State, byte: u8) -> Option<StateID> {
     }
 }
 
-/// The states that wait for a byte, reached from these over anchors that hold; none where a match is reached.
-pub(crate) fn waiting(
-    nfa: &NFA,
-    from: &[StateID],
-    holds: impl Fn(Look) -> bool,
-) -> Option<Vec<StateID>> {
-    let mut open = from.to_vec();
-    let mut seen: Vec<StateID> = Vec::new();
-    let mut waiting = Vec::new();
-    while let Some(state) = open.pop() {
-        if seen.contains(&state) {
-            continue;
-        }
-        seen.push(state);
-        match nfa.state(state) {
-            State::Match { .. } => return None,
-            State::Fail => {}
-            State::Look { look, next } => open.extend(holds(*look).then_some(*next)),
-            State::Capture { next, .. } => open.push(*next),
-            State::Union { alternates } => open.extend(alternates.iter()),
-            State::BinaryUnion { alt1, alt2 } => open.extend([*alt1, *alt2]),
-            _ => waiting.push(state),
-        }
-    }
-    Some(waiting)
+/// The states that wait for a byte.
+#[derive(Default)]
+pub(crate) struct Waiting {
+    pub(crate) states: Vec<StateID>,
+    open: Vec<StateID>,
+    /// For each state the turn in which it was seen last.
+    seen: Vec<u32>,
+    turn: u32,
 }
 
-/// The same from where a match begins, anchors left aside.
-pub(crate) fn waiting_at_start(nfa: &NFA) -> Option<Vec<StateID>> {
-    waiting(nfa, &[nfa.start_anchored()], |_| true)
+impl Waiting {
+    /// Those that are reached from others over anchors that hold; true where a match is reached.
+    pub(crate) fn reach(
+        &mut self,
+        nfa: &NFA,
+        from: &[StateID],
+        holds: impl Fn(Look) -> bool,
+    ) -> bool {
+        self.turn = self.turn.wrapping_add(1);
+        self.seen
+            .resize(nfa.states().len(), self.turn.wrapping_sub(1));
+        self.states.clear();
+        self.open.clear();
+        self.open.extend_from_slice(from);
+        while let Some(state) = self.open.pop() {
+            let seen = &mut self.seen[state.as_usize()];
+            if std::mem::replace(seen, self.turn) == self.turn {
+                continue;
+            }
+            match nfa.state(state) {
+                State::Match { .. } => return true,
+                State::Fail => {}
+                State::Look { look, next } => self.open.extend(holds(*look).then_some(*next)),
+                State::Capture { next, .. } => self.open.push(*next),
+                State::Union { alternates } => self.open.extend(alternates.iter()),
+                State::BinaryUnion { alt1, alt2 } => self.open.extend([*alt1, *alt2]),
+                _ => self.states.push(state),
+            }
+        }
+        false
+    }
+}
+
+/// Whether an anchor asks for the bound of a word.
+pub(crate) fn is_boundary(look: Look) -> bool {
+    matches!(look, Look::WordAscii | Look::WordUnicode)
+}
+
+/// Over which bytes a state leads where.
+pub(crate) fn transitions(state: &State) -> impl Iterator<Item = Transition> + '_ {
+    let single = match state {
+        State::ByteRange { trans } => std::slice::from_ref(trans),
+        State::Sparse(all) => &all.transitions[..],
+        _ => &[],
+    };
+    let dense = match state {
+        State::Dense(all) => Some(all),
+        _ => None,
+    };
+    let each = dense.into_iter().flat_map(|all| {
+        let to = |byte| all.matches_byte(byte);
+        (0..=u8::MAX).filter_map(move |byte| Some((byte, to(byte)?)))
+    });
+    let each = each.map(|(byte, next)| Transition {
+        start: byte,
+        end: byte,
+        next,
+    });
+    single.iter().copied().chain(each)
 }
 
 /// Whether an anchor holds between two bytes of a shape. What stands at open places are letters and digits.

@@ -27,6 +27,7 @@ pub mod scheduling;
 pub mod services;
 mod table;
 pub mod text;
+mod weight;
 pub(crate) mod whose;
 
 #[cfg(debug_assertions)]

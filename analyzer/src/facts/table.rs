@@ -6,23 +6,9 @@ use std::ops::{Index, Range};
 
 use serde_json::Value;
 
-use super::{Fact, FactType, FactView, picked};
+use super::{Fact, FactType, FactView, picked, weight};
 use crate::model::Place;
 use crate::shared::Shared;
-
-/// A writer that only counts.
-struct Counted(usize);
-
-impl std::io::Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 = self.0.saturating_add(bytes.len());
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Whether a fact is wanted, of which the fields are given that were asked for.
 pub type Wanted<'a> = dyn FnMut(&Value) -> bool + 'a;
@@ -71,13 +57,8 @@ impl<T: FactType> Table for Vec<Box<Fact<T>>> {
     }
 
     fn weight(&self) -> usize {
-        // What it says is counted as it would be written.
-        let written = |fact: &Fact<T>| {
-            let mut bytes = Counted(0);
-            let written = serde_json::to_writer(&mut bytes, &fact.data);
-            written.map_or(0, |()| bytes.0)
-        };
-        let texts = |fact: &Fact<T>| fact.place.path.len() + fact.text.len() + written(fact);
+        let said = |fact: &Fact<T>| weight::of(&fact.data);
+        let texts = |fact: &Fact<T>| fact.place.path.len() + fact.text.len() + said(fact);
         let own = size_of::<Fact<T>>().saturating_mul(self.len());
         self.iter()
             .map(|fact| texts(fact))

@@ -188,9 +188,18 @@ impl<'a> Item<'a> {
 
     /// The object as a type; the problem to report where it is none. `what` it is, as in "pod".
     pub(crate) fn object<T: serde::de::DeserializeOwned>(&self, what: &str) -> Result<T, Parsed> {
-        serde_json::from_slice(self.json).map_err(|error| {
+        self.read().map_err(|error| {
             Parsed::problem(self.place.clone(), format!("{what} not read: {error}"))
         })
+    }
+
+    /// The object as a type.
+    pub(crate) fn read<T: serde::de::DeserializeOwned>(&self) -> serde_json::Result<T> {
+        // Otherwise each of its texts is looked at by itself.
+        match str::from_utf8(self.json) {
+            Ok(text) => serde_json::from_str(text),
+            Err(_) => serde_json::from_slice(self.json),
+        }
     }
 }
 

@@ -1,10 +1,14 @@
 //! Pods as the API server writes them, as far as a diagnosis reads them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::components::env_matters;
 use super::pod_state::ContainerStatus;
 use crate::scheduling::api::Labels;
 
@@ -36,6 +40,8 @@ pub(super) struct Owner {
 pub(super) struct ContainerSpec {
     pub(super) name: String,
     pub(super) image: String,
+    /// Of its variables the ones that a diagnosis reads: there may be very many others.
+    #[serde(deserialize_with = "variables")]
     pub(super) env: Vec<EnvVar>,
     pub(super) resources: Resources,
     #[serde(rename = "volumeMounts")]
@@ -51,11 +57,50 @@ pub(super) struct VolumeMount {
 }
 
 /// An environment variable with a literal value.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug)]
 pub(super) struct EnvVar {
     pub(super) name: String,
     pub(super) value: Option<String>,
+}
+
+/// The same as it stands there.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Variable<'v> {
+    #[serde(borrow)]
+    name: Cow<'v, str>,
+    #[serde(borrow)]
+    value: Option<Text<'v>>,
+}
+
+/// A text that is borrowed where nothing in it is escaped.
+#[derive(Deserialize)]
+struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
+
+/// Reads variables and keeps those that matter.
+fn variables<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D::Error> {
+    struct Kept;
+    impl<'de> Visitor<'de> for Kept {
+        type Value = Vec<EnvVar>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a list of environment variables")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Self::Value, A::Error> {
+            let mut kept = Vec::new();
+            while let Some(one) = all.next_element::<Variable<'_>>()? {
+                if env_matters(&one.name) {
+                    kept.push(EnvVar {
+                        name: one.name.into_owned(),
+                        value: one.value.map(|text| text.0.into_owned()),
+                    });
+                }
+            }
+            Ok(kept)
+        }
+    }
+    deserializer.deserialize_seq(Kept)
 }
 
 /// Resource limits.

@@ -1,6 +1,6 @@
 //! Pods: what they ask for, where they run, and what state their containers are in.
 
-use super::components::{component, env_matters};
+use super::components::component;
 use super::pod_json::{Condition, Object, Spec, Status};
 pub(super) use super::pod_json::{ContainerSpec, Meta, Volume};
 use super::pod_state::{self, ContainerStatus, Terminated};
@@ -191,7 +191,6 @@ fn extended_resources(spec: &Spec) -> Labels {
 pub(super) fn environment<'a>(containers: impl Iterator<Item = &'a ContainerSpec>) -> Labels {
     containers
         .flat_map(|container| &container.env)
-        .filter(|variable| env_matters(&variable.name))
         .filter_map(|variable| Some((variable.name.clone(), variable.value.clone()?)))
         .collect()
 }

@@ -83,7 +83,7 @@ fn one(found: Option<AnyFact>) -> Vec<AnyFact> {
 }
 
 fn read<T: DeserializeOwned>(item: &Item<'_>) -> Option<T> {
-    serde_json::from_slice(item.json).ok()
+    item.read().ok()
 }
 
 fn named<T: FactType>(data: T, name: &str, item: &Item<'_>) -> AnyFact {

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
+use casefile_shapes::automaton::Automaton;
 use casefile_shapes::expression::Expression;
 use casefile_shapes::tries::Tries;
 use memchr::memmem::Finder;
-use regex_automata::nfa::thompson::NFA;
 
 use super::caught::{self, Caught, kept};
 use super::hit::Captures;
@@ -43,17 +43,18 @@ impl Certain {
         Some(Self::new(number, Captures::new(), witness, usize::MAX))
     }
 
-    /// A pattern of which that is so, and which one look does not tell; all of the shape is the message.
+    /// A pattern of which that is so, and which one look does not tell; all of the shape is the message, and some message of
+    /// the shape it matches.
     pub(super) fn of_message(
         number: u32,
-        (regex, automaton, tries): (&Expression, Option<&NFA>, &Tries),
+        (regex, automaton): (&Expression, Option<&Automaton>),
         shape: &[u8],
     ) -> Option<Self> {
         if let Some(named) = regex.captures_of_shape(shape) {
             let captures = kept(&caught::sorted(named));
             return Some(Self::new(number, captures, None, usize::MAX));
         }
-        let longest = regex.matches_always(tries, automaton?, shape)?;
+        let longest = regex.matches_always(automaton?, shape)?;
         Some(Self::new(number, Captures::new(), None, longest))
     }
 

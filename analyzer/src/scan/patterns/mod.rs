@@ -19,12 +19,11 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};
 
-use casefile_shapes::abstract_match;
+use casefile_shapes::automaton::Automaton;
 pub use casefile_shapes::expression::Expression;
 use casefile_shapes::index::{Held, Index};
 use casefile_shapes::tries::Tries;
 use casefile_shapes::words::Words;
-use regex_automata::nfa::thompson::NFA;
 
 use crate::dress::Voice;
 use crate::dress::respell;
@@ -53,7 +52,7 @@ pub struct Patterns {
     /// The same as patterns; ready when a text that may be wrapped is first met.
     tested: OnceLock<Box<Patterns>>,
     /// Automata that tell which shapes of lines a pattern cannot match; made when first asked.
-    automata: Vec<OnceLock<Option<NFA>>>,
+    automata: Vec<OnceLock<Option<Automaton>>>,
     /// Words that shapes of lines have to show; known when first asked.
     words: OnceLock<Words>,
     /// Shapes of lines that were met, together and for each thread that is not searching now.
@@ -186,13 +185,12 @@ impl Patterns {
     }
 
     /// The automaton of a pattern; none of an extractor, or where it is too large.
-    fn automaton(&self, number: u32) -> Option<&NFA> {
+    fn automaton(&self, number: u32) -> Option<&Automaton> {
         // Patterns with the same expression share it.
         let first = *self.same.get(usize::try_from(number).ok()?)?;
         let source = self.patterns.get(first)?.regex.as_str();
         let made = self.automata.get(first)?;
-        made.get_or_init(|| abstract_match::automaton(source))
-            .as_ref()
+        made.get_or_init(|| Automaton::of(source)).as_ref()
     }
 
     /// Searches a text that was found inside an object.

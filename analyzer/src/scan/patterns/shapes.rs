@@ -26,11 +26,11 @@ const LONGEST: usize = 4096;
 const SAME_HASH: usize = 4;
 /// Places that remember the hash of a shape that was seen a few times, and how often.
 const FEW: usize = 1 << 14;
-/// So often a shape is seen until it is found out what can match it: that costs as much as so many searches. Also the bits
-/// beside a hash in which that is counted.
-const WORTH_A_SEARCH: u64 = 7;
+/// So often a shape is seen until it is found out what can match it: that costs as much as seven searches, and most shapes
+/// that are seen three times are seen very often. Also the bits beside a hash in which that is counted.
+const WORTH_A_SEARCH: u64 = 3;
 /// A known shape is met so often before it is proven what can match it: a proof costs as much as that many tries.
-const WORTH_A_PROOF: u32 = 24;
+const WORTH_A_PROOF: u32 = 12;
 
 /// A text of which the shape is asked for.
 pub(super) enum Text<'t> {
@@ -210,33 +210,42 @@ impl Shapes {
 
     /// A shape with what can match a line of it proven.
     fn proven(&mut self, patterns: &Patterns, unproven: &Known) -> Known {
-        let is_message = unproven.shape[1] != PART;
         self.said.clear();
         say(&unproven.shape, &mut self.said);
-        let possible = unproven.possible.iter().copied();
-        let certain = possible.clone().filter_map(|number| {
+        let line: Vec<u8> = self.said.iter().map(|byte| shape::sample(*byte)).collect();
+        let line = str::from_utf8(&line).unwrap_or_default();
+        let is_message = unproven.shape[1] != PART;
+        let (mut possible, mut certain) = (Vec::new(), Vec::new());
+        for number in unproven.possible.iter().copied() {
             let mut at_once = unproven.certain.iter();
             if let Some(known) = at_once.find(|one| one.number == number) {
-                return Some(known.clone());
+                certain.push(known.clone());
+                possible.push(number);
+                continue;
             }
-            let regex = &patterns.patterns.get(number as usize)?.regex;
-            let automaton = is_message.then(|| patterns.automaton(number))?;
-            let regex = (regex, automaton, &patterns.tries);
-            Certain::of_message(number, regex, &self.said)
-        });
-        let certain: Box<[Certain]> = certain.collect();
-        let is_certain = |number: u32| {
-            let found = certain.binary_search_by_key(&number, |one| one.number);
-            found.is_ok()
-        };
-        let possible = possible.filter(|number| {
-            let may = |automaton| {
+            let Some(pattern) = patterns.patterns.get(number as usize) else {
+                possible.push(number);
+                continue;
+            };
+            let automaton = patterns.automaton(number);
+            // What matches one line of the shape may match all of them; of anything else only the automaton tells that it
+            // matches none.
+            if pattern.regex.matches(&patterns.tries, line) {
+                let regex = (&pattern.regex, automaton);
+                let always = is_message.then(|| Certain::of_message(number, regex, &self.said));
+                certain.extend(always.flatten());
+                possible.push(number);
+            } else if automaton.is_none_or(|automaton| {
                 let words = patterns.words();
                 self.follower.may_match(automaton, words, &self.said)
-            };
-            is_certain(*number) || patterns.automaton(*number).is_none_or(may)
-        });
-        let possible: Box<[u32]> = possible.collect();
+            }) {
+                possible.push(number);
+            }
+        }
+        let is_certain = |number: u32| {
+            let found = certain.binary_search_by_key(&number, |one: &Certain| one.number);
+            found.is_ok()
+        };
         let is_possible = |number: &u32| possible.binary_search(number).is_ok();
         let open = unproven.open.iter();
         let open = open.filter(|(number, _)| is_possible(number));
@@ -246,8 +255,8 @@ impl Shapes {
             shape: unproven.shape.clone(),
             open: open.cloned().collect(),
             unsure: unsure.collect(),
-            possible,
-            certain,
+            possible: possible.into(),
+            certain: certain.into(),
             is_proven: true,
             times: AtomicU32::new(0),
         }
