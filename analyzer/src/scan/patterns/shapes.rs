@@ -26,9 +26,12 @@ const LONGEST: usize = 4096;
 const SAME_HASH: usize = 4;
 /// Places that remember the hash of a shape that was seen a few times, and how often.
 const FEW: usize = 1 << 14;
-/// So often a shape is seen until it is found out what can match it: that costs as much as seven searches, and most shapes
-/// that are seen three times are seen very often. Also the bits beside a hash in which that is counted.
-const WORTH_A_SEARCH: u64 = 3;
+/// So often a shape is seen until it is found out what can match it: that costs as much as so many searches. Also the bits
+/// beside a hash in which that is counted.
+const WORTH_A_SEARCH: u64 = 7;
+/// The same where what was found out was of use so often: most shapes that are seen three times are seen very often then.
+const SOONER: u64 = 3;
+const OF_USE: u64 = 16;
 /// A known shape is met so often before it is proven what can match it: a proof costs as much as that many tries.
 const WORTH_A_PROOF: u32 = 12;
 
@@ -86,6 +89,9 @@ pub(super) struct Shapes {
     said: Vec<u8>,
     held: Held,
     follower: Follower,
+    /// How many shapes this thread found out, and how often one was known.
+    learnt: u64,
+    found: u64,
 }
 
 impl Shapes {
@@ -111,6 +117,7 @@ impl Shapes {
             Some((at, _)) => at,
             None => self.known(patterns, (channel, form), (bytes, is_escaped))?,
         };
+        self.found += 1;
         self.at((self.forgotten, at))
     }
 
@@ -124,6 +131,7 @@ impl Shapes {
         let head = [channel as u8, RECORD];
         let text = (text, End::Quote);
         let (shape, length) = self.proven.find(head, text, patterns.words())?;
+        self.found += 1;
         Some(((self.forgotten, shape), length))
     }
 
@@ -264,6 +272,10 @@ impl Shapes {
 
     /// What the others know of the present shape. Where it was seen often enough, it is found out.
     fn ask(&mut self, patterns: &Patterns, channel: Channel, hash: u64) -> Option<Arc<Known>> {
+        let worth = match self.found >= OF_USE * self.learnt {
+            true => SOONER,
+            false => WORTH_A_SEARCH,
+        };
         {
             let mut shared = patterns.learnt.lock();
             if let Some(at) = place(&shared.known, hash, &self.shape) {
@@ -277,7 +289,7 @@ impl Shapes {
             };
             let times = (seen + 1).min(WORTH_A_SEARCH);
             *few = hash & !WORTH_A_SEARCH | times;
-            if times < WORTH_A_SEARCH {
+            if times < worth {
                 return None;
             }
             if shared
@@ -288,6 +300,7 @@ impl Shapes {
                 return None;
             }
         }
+        self.learnt += 1;
         let known = Arc::new(self.learn(patterns, channel)?);
         let mut shared = patterns.learnt.lock();
         if shared.bytes > REMEMBERED {
