@@ -2,7 +2,7 @@
 
 use crate::places::{HEX_NUMBER, NUMBER, Token, token, token_of};
 use crate::recent::Recent;
-use crate::shape::{DIGIT, DIGITS, HEX_LETTER, kind, open_token, token_at};
+use crate::shape::{DIGIT, DIGITS, HEX_LETTER, kind, open_token};
 use crate::words::{SHORTEST, Words};
 
 /// Tells steps.
@@ -113,6 +113,7 @@ fn measure(token: &[u8]) -> Token {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shape::token_at;
 
     proptest::proptest! {
         #[test]
