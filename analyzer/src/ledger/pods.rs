@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use smallvec::SmallVec;
 
 use super::{Sources, again, log_of, messages};
 use crate::facts::failing::{Failing, LogEnd};
@@ -18,12 +19,15 @@ const GOES: i64 = 900;
 /// One entry for each pod that fails.
 pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let pods = sources.facts.table::<Pod>();
-    let mut by_name: HashMap<(&str, &str), Vec<&Fact<Pod>>> = HashMap::new();
+    // A large cluster has very many pods, and of each there is one copy.
+    let mut by_name: HashMap<(&str, &str), SmallVec<[&Fact<Pod>; 1]>> =
+        HashMap::with_capacity(pods.len());
     for pod in pods {
         let key = (pod.data.namespace.as_str(), pod.data.name.as_str());
         by_name.entry(key).or_default().push(pod);
     }
-    let mut containers: HashMap<(&str, &str), Vec<&Fact<Container>>> = HashMap::new();
+    let mut containers: HashMap<(&str, &str), SmallVec<[&Fact<Container>; 2]>> =
+        HashMap::with_capacity(pods.len());
     for container in sources.facts.table::<Container>() {
         let data = &container.data;
         let key = (data.namespace.as_str(), data.pod.as_str());
@@ -38,7 +42,7 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             continue;
         };
         let first = &copies[0].data;
-        let own = containers.get(&key).map_or(&[][..], Vec::as_slice);
+        let own = containers.get(&key).map_or(&[][..], SmallVec::as_slice);
         let well = copies.iter().any(|pod| pod.data.healthy) && !again::ends(sources, first, own);
         let unread = |pod: &&Fact<Pod>| pod.data.phase.is_empty() && pod.data.state.is_empty();
         let is_manifest = copies.iter().all(unread)
