@@ -34,6 +34,11 @@ impl Counted {
         Ok(self)
     }
 
+    fn begin_named(&mut self, name: &str) -> Result<&mut Self, fmt::Error> {
+        self.add(name.len() + SIGNS)?;
+        self.begin()
+    }
+
     fn named<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> fmt::Result {
         self.add(name.len() + SIGNS)?;
         value.serialize(self)
@@ -132,8 +137,7 @@ impl Serializer for &mut Counted {
         variant: &str,
         _: usize,
     ) -> Result<Self, fmt::Error> {
-        self.add(variant.len() + SIGNS)?;
-        self.begin()
+        self.begin_named(variant)
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Self, fmt::Error> {
@@ -151,8 +155,7 @@ impl Serializer for &mut Counted {
         variant: &str,
         _: usize,
     ) -> Result<Self, fmt::Error> {
-        self.add(variant.len() + SIGNS)?;
-        self.begin()
+        self.begin_named(variant)
     }
 
     fn collect_str<T: Display + ?Sized>(self, _: &T) -> fmt::Result {

@@ -238,15 +238,16 @@ impl Shapes {
             let automaton = patterns.automaton(number);
             // What matches one line of the shape may match all of them; of anything else only the automaton tells that it
             // matches none.
-            if pattern.regex.matches(&patterns.tries, line) {
+            let is_match = pattern.regex.matches(&patterns.tries, line);
+            if is_match && is_message {
                 let regex = (&pattern.regex, automaton);
-                let always = is_message.then(|| Certain::of_message(number, regex, &self.said));
-                certain.extend(always.flatten());
-                possible.push(number);
-            } else if automaton.is_none_or(|automaton| {
+                certain.extend(Certain::of_message(number, regex, &self.said));
+            }
+            let mut may = |automaton| {
                 let words = patterns.words();
                 self.follower.may_match(automaton, words, &self.said)
-            }) {
+            };
+            if is_match || automaton.is_none_or(&mut may) {
                 possible.push(number);
             }
         }
